@@ -1,0 +1,10 @@
+# xxhash ships no CMake package in Debian. Header-only use: XXHash::XXHash.
+find_path(XXHASH_INCLUDE_DIR xxhash.h)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(XXHash REQUIRED_VARS XXHASH_INCLUDE_DIR)
+if(XXHash_FOUND AND NOT TARGET XXHash::XXHash)
+  add_library(XXHash::XXHash INTERFACE IMPORTED)
+  target_include_directories(XXHash::XXHash INTERFACE ${XXHASH_INCLUDE_DIR})
+  target_compile_definitions(XXHash::XXHash INTERFACE XXH_INLINE_ALL)
+endif()
+mark_as_advanced(XXHASH_INCLUDE_DIR)
