@@ -1,0 +1,66 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cost/step_shape.h"
+#include "kvformat/kv_dtype.h"
+#include "spec/gpu_spec.h"
+#include "spec/model_spec.h"
+#include "units/units.h"
+
+namespace kvsim::cost {
+
+// Where a time comes from, and what error class that carries.
+enum class Source { measured, fitted, datasheet, constant };
+inline constexpr std::array<std::string_view, 4> source_names{"measured", "fitted", "datasheet", "constant"};
+
+// What limits an operator or a step.
+enum class Binds { compute, memory_bandwidth, link, launch };
+inline constexpr std::array<std::string_view, 4> binds_names{"compute", "HBM bandwidth", "link", "launch floor"};
+
+// One line of a step's bill.
+struct OperatorTime {
+  std::string name;        // "qkv_gemm", "attention[global]", "all_reduce", "lm_head", ...
+  double seconds = 0;      // all layers of the stage together
+  double flops = 0;
+  double bytes = 0;        // HBM traffic; link traffic for communication
+  std::int64_t calls = 0;  // kernel launches
+  Binds binds = Binds::memory_bandwidth;
+};
+
+struct StepBill {
+  std::vector<OperatorTime> operators;
+  double seconds = 0;
+  double flops = 0, bytes = 0;  // per GPU
+  double intensity = 0;         // flops / bytes
+  double ridge = 0;             // the GPU's matrix rate / bandwidth
+  Binds binds = Binds::memory_bandwidth;
+};
+
+// Step time of one model on one GPU group. Immutable after construction; step_seconds() allocates
+// nothing and costs tens of nanoseconds per distinct operator.
+class CostModel {
+ public:
+  virtual ~CostModel() = default;
+  virtual double step_seconds(const StepShape& shape) const = 0;
+  // The same time with its parts, for reports; may allocate. bill(s).seconds == step_seconds(s).
+  virtual StepBill bill(const StepShape& shape) const = 0;
+  virtual Source source() const = 0;
+  virtual std::string describe() const = 0;  // one sentence: source and known error
+};
+
+// Every step takes `step` (scheduler tests).
+std::unique_ptr<CostModel> make_constant(Duration step);
+
+struct RooflineOptions {
+  spec::ParallelPlan plan;
+  kvformat::KvDtype kv_dtype;
+  bool enforce_eager = false;
+};
+// Datasheet roofline over the model's real operators: per-layer GEMMs, attention by group,
+// all-reduce, LM head, with launch floors.
+std::unique_ptr<CostModel> make_roofline(const spec::ModelSpec& model, const spec::GpuSpec& gpu, const RooflineOptions& options);
+
+}  // namespace kvsim::cost
