@@ -23,8 +23,9 @@ std::uint64_t output_content(std::string_view request_id);
 
 // One request as the cluster sees it; everything random about it is already drawn.
 struct RequestSpec {
+  std::int64_t index = 0;           // place in the source, from 0; ties in time go by it
   std::string id;
-  Time arrival;                     // of requests with `after`: the earliest possible
+  Time arrival;
   std::vector<Span> prompt;         // not empty; lengths positive
   std::int64_t prompt_tokens = 0;   // sum of the spans
   std::int64_t output_tokens = 1;   // stops by itself after this many
@@ -32,8 +33,8 @@ struct RequestSpec {
   std::int64_t priority = 0;
   std::uint64_t salt = 0;           // 0 = none
   std::string session;
-  std::int64_t after = -1;          // index of the request this one follows; -1 = none
-  Duration think;                   // after its end
+  std::int64_t after = -1;          // index of the request this one followed; -1 = none
+  Duration think;                   // pause between that one's end and this arrival
 };
 
 }  // namespace kvsim::workload
