@@ -20,7 +20,7 @@ kvsim::Diagnostic failure(const std::string& text, bool read_all = true) {
 
 }  // namespace
 
-TEST_CASE("CSV cells come out as written, with quotes, commas and line breaks inside") {
+TEST_CASE("CSV cells come out as written with quotes and commas and line breaks inside") {
   CsvReader csv = CsvReader::from_text(
       "\xEF\xBB\xBFname,value\r\n\"a, \"\"b\"\"\",1\r\n\n\"two\nlines\",2\nlast,", "t.csv");
   CHECK(csv.header() == std::vector<std::string>{"name", "value"});
@@ -37,7 +37,7 @@ TEST_CASE("CSV cells come out as written, with quotes, commas and line breaks in
   CHECK(!csv.next());
 }
 
-TEST_CASE("a CSV cell that is no number is reported with its column name, line and column") {
+TEST_CASE("a CSV cell that is no number is reported with its column name and line and column") {
   CsvReader csv = CsvReader::from_text("gpu,latency_us\nh100,\"1.5\"\nh200,fast\n", "gemm.csv");
   REQUIRE(csv.next());
   CHECK(csv.number(csv.required_column("latency_us")) == 1.5);

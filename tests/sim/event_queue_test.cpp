@@ -107,7 +107,7 @@ TEST_CASE("a queue filled at once leaves in sorted order") {
   }
 }
 
-TEST_CASE("mixed pushes and pops agree with std priority_queue") {
+TEST_CASE("mixed pushes and pops agree with the standard priority queue") {
   std::mt19937_64 bits(11);
   EventQueue queue;
   std::priority_queue<Event, std::vector<Event>, Later> reference;

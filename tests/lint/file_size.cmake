@@ -1,0 +1,28 @@
+# Nobody reads a file of more than 600 lines. Prints the median and the 95th percentile besides.
+include(${CMAKE_CURRENT_LIST_DIR}/lint.cmake)
+set(limit 600)
+
+lint_files(files src/*.h src/*.cpp kernels/*.h kernels/*.cpp kernels/*.cu kernels/*.cuh
+  tests/*.h tests/*.cpp tests/*.cmake cmake/*.cmake)
+set(sizes)
+foreach(file IN LISTS files)
+  file(READ ${root}/${file} text)
+  string(REGEX REPLACE "[^\n]" "" ends "${text}")
+  string(LENGTH "${ends}" lines)
+  list(APPEND sizes ${lines})
+  if(lines GREATER limit)
+    lint_complain("${file}: ${lines} lines, the limit is ${limit}")
+  endif()
+endforeach()
+
+list(SORT sizes COMPARE NATURAL)
+list(LENGTH sizes count)
+if(count GREATER 0)
+  math(EXPR middle "(${count} - 1) / 2")
+  math(EXPR high "(${count} - 1) * 95 / 100")
+  list(GET sizes ${middle} median)
+  list(GET sizes ${high} p95)
+  list(GET sizes -1 longest)
+  message(NOTICE "${count} files: median ${median} lines, 95th percentile ${p95}, longest ${longest}")
+endif()
+lint_finish()

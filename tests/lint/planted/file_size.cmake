@@ -1,0 +1,7 @@
+string(REPEAT "int x;\n" 600 just_enough)
+file(WRITE ${tree}/src/sim/long.cpp "${just_enough}")
+run_lint(output)
+if(NOT status EQUAL 0 OR NOT output MATCHES "median")
+  message(FATAL_ERROR "600 lines must pass and the sizes be listed:\n${output}")
+endif()
+plant(src/sim/long.cpp "${just_enough}int y;\n" "src/sim/long.cpp: 601 lines")

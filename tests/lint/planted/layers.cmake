@@ -1,0 +1,8 @@
+plant(src/units/bad.h "#pragma once\n#include \"sim/clock.h\"\n" "units may not include \"sim/clock.h\"")
+plant(src/sim/clock.cpp "#include <vector>\n\n#include \"sim/clock.h\"\n" "must be its own header")
+plant(src/sim/near.cpp "#include \"clock.h\"\n" "write the path from src/")
+plant(src/novel/new.h "#pragma once\n" "room novel is not in layers.txt")
+plant(src/sim/bare.h "#include <vector>\n" "no #pragma once")
+plant(src/main.cpp "#include \"sim/clock.h\"\n" "main may not include \"sim/clock.h\"")
+plant(tests/lint/layers.txt "units: sim\nsim: units\ncli: units sim\n" "units needs sim, which is not above it")
+plant(kernels/decode/v1.cu "#include \"sim/clock.h\"\n" "kernels may include units only")

@@ -1,0 +1,7 @@
+plant(src/sim/draw.cpp "std::normal_distribution<double> d;\n" "use random/")
+plant(src/sim/text.cpp "#include <format>\n" "not in g\\+\\+ 12 and clang 14")
+plant(src/sim/view.cpp "auto v = std::views::iota(0);\n" "range views")
+plant(src/sim/own.h "std::shared_ptr<int> p;\n" "values, unique_ptr or indices")
+plant(src/sim/now.cpp "auto t = std::chrono::steady_clock::now();\n" "may not depend on the machine")
+plant(src/cli/later.cpp "// TO${empty}DO: finish\n" "unfinished work")
+plant(CMakeLists.txt "add_compile_options(-ffast-math)\n" "changes floating point results")

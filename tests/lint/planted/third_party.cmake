@@ -1,0 +1,6 @@
+plant(src/sim/json.cpp "#include <nlohmann/json.hpp>\n" "<nlohmann/json.hpp> may be included only in")
+plant(src/config/json.h "#pragma once\n#include <nlohmann/json_fwd.hpp>\n" "may be included only in")
+plant(src/sim/flags.cpp "#include <CLI/App.hpp>\n" "<CLI/App.hpp> may be included only in")
+plant(src/cli/second.cpp "#include <CLI/CLI.hpp>\n" "CLI11 belongs in one translation unit")
+plant(src/cost/fit.cpp "#include <Eigen/Dense>\n" "<Eigen/Dense> may be included only in")
+plant(kernels/decode/v1.cu "#include <fmt/core.h>\n" "does not compile under nvcc")

@@ -1,0 +1,6 @@
+string(CONCAT folder "/wo" "rk/")
+plant(docs/page.md "see ${folder}notes\n" "docs/page.md: forbidden word")
+plant(.ci/tool "cat ../.libr${empty}ary/x\n" ".ci/tool: forbidden word")
+plant(models/a.json "{\"sources\": [\"https://py${empty}pi.org/x\"]}\n" "models/a.json: forbidden word")
+plant(README.md "written by a suba${empty}gent\n" "README.md: forbidden word")
+plant(docs/here.md "run /ro${empty}ot/kvsim\n" "docs/here.md: forbidden word")

@@ -1,0 +1,47 @@
+# Proves that a lint sees what it is for: passes a clean little tree, then reports each planted violation.
+#   cmake -D lint=layers -D tree=<scratch folder> -P self_test.cmake
+cmake_minimum_required(VERSION 3.25)
+set(lints ${CMAKE_CURRENT_LIST_DIR})
+
+function(run_lint out)
+  execute_process(COMMAND ${CMAKE_COMMAND} -D root=${tree} -P ${lints}/${lint}.cmake
+    RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE errors)
+  set(${out} "${output}${errors}" PARENT_SCOPE)
+  set(status ${status} PARENT_SCOPE)
+endfunction()
+
+function(lay_clean_tree)
+  file(REMOVE_RECURSE ${tree})
+  file(WRITE ${tree}/tests/lint/layers.txt "units:\nsim: units\ncli: units sim\n")
+  file(WRITE ${tree}/src/units/units.h "#pragma once\n#include <cmath>\n")
+  file(WRITE ${tree}/src/sim/clock.h "#pragma once\n#include \"units/units.h\"\n")
+  file(WRITE ${tree}/src/sim/clock.cpp "#include \"sim/clock.h\"\n\n#include <vector>\n")
+  file(WRITE ${tree}/src/cli/app.cpp "#include <CLI/CLI.hpp>\n#include \"sim/clock.h\"\n")
+  file(WRITE ${tree}/tests/sim/clock_test.cpp "TEST_CASE(\"a clock goes forward\") { int a[2]; }\n")
+endfunction()
+
+lay_clean_tree()
+run_lint(output)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${lint} complains about a clean tree:\n${output}")
+endif()
+
+# plant(<file> <text> <what the lint must say, a regular expression>)
+set(planted 0)
+function(plant file text report)
+  lay_clean_tree()
+  file(WRITE ${tree}/${file} "${text}")
+  run_lint(output)
+  string(REGEX REPLACE "[ \n]+" " " output "${output}")
+  if(status EQUAL 0 OR NOT output MATCHES "${report}")
+    message(FATAL_ERROR "${lint} must report \"${report}\" for ${file}, but said:\n${output}")
+  endif()
+  math(EXPR planted "${planted} + 1")
+  set(planted ${planted} PARENT_SCOPE)
+endfunction()
+
+include(${lints}/planted/${lint}.cmake)
+if(planted EQUAL 0)
+  message(FATAL_ERROR "no violation was planted for ${lint}")
+endif()
+message(STATUS "${lint} reported ${planted} planted violations")
