@@ -1,0 +1,120 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "metrics/behaviour.h"
+#include "metrics/distribution.h"
+#include "metrics/histogram.h"
+#include "metrics/overload.h"
+
+// The result document of `run` (kvsim.run/1) as plain data. It holds no wall time, host or path.
+// Times are seconds or milliseconds of simulated time, as the field says.
+namespace kvsim::metrics {
+
+// Field names and definitions of `vllm bench serve`; warm-up excluded
+// (docs/explanation/metrics.md).
+struct Summary {
+  std::int64_t completed = 0, failed = 0;
+  double duration = 0;  // s
+  std::int64_t total_input_tokens = 0, total_output_tokens = 0;
+  double request_throughput = 0;
+  std::optional<double> request_goodput;  // absent without an SLO
+  double output_throughput = 0, total_token_throughput = 0;
+  std::optional<double> offered_rate;  // absent for fewer than two arrivals, or all at once
+  double max_output_tokens_per_s = 0;
+  std::int64_t max_concurrent_requests = 0;
+  std::vector<double> percentile_levels;  // of all four distributions
+  Distribution ttft_ms, tpot_ms, itl_ms, e2el_ms;
+};
+
+struct KvSummary {
+  std::int64_t total_blocks = 0;  // usable, over all engines
+  double peak_used_ratio = 0;     // held by requests at one moment, over all engines
+  double mean_used_ratio = 0;     // time-weighted
+  std::int64_t prefix_query_tokens = 0, prefix_hit_tokens = 0;
+  double prefix_hit_rate_tokens = 0;
+  double prefix_hit_rate_blocks = 0;  // over full blocks
+  std::int64_t evicted_blocks = 0;
+  std::int64_t preemptions = 0, preempted_tokens = 0;
+};
+
+// Where one engine's time went, and what kept requests waiting. The caller fills it.
+struct EngineResult {
+  std::string pool;
+  int pool_index = 0, replica = 0;
+  std::string profile, rules;  // "vllm-v1", "vllm-v1 >= 0.21"
+  std::string model, gpu;
+  int gpus = 1;
+  int tensor_parallel_size = 1;
+  std::string kv_dtype;           // "bfloat16", "fp8", ...
+  std::string cost_source;        // "measured", "fitted", "datasheet" or "constant"
+  std::string cost_note;          // one sentence: source and known error
+  std::int64_t total_blocks = 0;  // usable
+  std::int64_t block_tokens = 0;
+  std::int64_t kv_bytes = 0;  // per GPU
+  std::int64_t max_num_seqs = 0, max_num_batched_tokens = 0;
+  std::int64_t steps = 0;
+  double busy_s = 0;  // in steps; the parts below add up to it
+  double compute_s = 0, memory_s = 0, link_s = 0, launch_s = 0, constant_s = 0;
+  std::int64_t scheduled_tokens = 0;
+  // Steps after which a request was left waiting, by what refused it.
+  std::int64_t steps_refused_kv = 0, steps_refused_seqs = 0, steps_refused_tokens = 0;
+  double peak_used_ratio = 0, mean_used_ratio = 0, mean_running = 0, mean_waiting = 0;
+  std::int64_t completed = 0, preemptions = 0, evicted_blocks = 0;
+};
+
+struct Cost {
+  double gpu_hours = 0;
+  std::optional<double> usd_per_million_output_tokens, usd_per_million_total_tokens;
+  std::optional<double> energy_wh;  // absent until power is modelled
+};
+
+struct Verdict {
+  std::string binds;     // one of binds_words
+  std::string sentence;  // what binds and how that shows, with figures
+  std::string lever;     // what to pull, in words
+  std::string set;       // the same as "path=value" for --set, or empty
+  std::optional<Overload> overload;
+};
+
+// State over time, for plots: means per bucket of `width_s`, from time 0.
+struct Series {
+  double width_s = 0;
+  std::vector<double> kv_used_ratio, running, waiting;
+};
+
+// One request, kept only where detail was asked for.
+struct RequestRow {
+  std::int64_t index = 0;
+  std::string id, session;
+  int pool = 0, engine = 0;
+  std::int64_t prompt_tokens = 0, output_tokens = 0, cached_tokens = 0, preemptions = 0;
+  bool measured = true;  // false: inside the warm-up
+  std::string failure;   // empty: completed
+  Time arrival, first_scheduled, first_token, end;
+  std::vector<Duration> gaps;  // empty where the engine did not keep them
+};
+
+struct RunResult {
+  int behaviour_number = behaviour;
+  bool complete = true;
+  std::string scenario_json;  // the resolved scenario, a JSON object
+  std::string name;           // of the scenario
+  std::string purpose;        // its purpose line; may be empty
+  std::int64_t seed = 0;
+  Summary summary;
+  KvSummary kv;
+  std::vector<EngineResult> engines;
+  Cost cost;
+  Verdict verdict;
+  Series series;
+  std::vector<Histogram> histograms;
+  std::vector<std::pair<std::string, std::string>> failures;  // id and reason, the first 20
+  std::vector<std::string> warnings;
+  std::vector<RequestRow> requests;
+};
+
+}  // namespace kvsim::metrics
