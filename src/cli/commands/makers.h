@@ -1,0 +1,24 @@
+#pragma once
+#include <memory>
+
+#include "cli/command.h"
+
+// One maker per command, defined in commands/<name>.cpp.
+namespace kvsim::cli {
+
+// Answers
+
+// Catalog
+
+// Workloads
+
+// Trust
+
+// Results
+
+// Help
+
+std::unique_ptr<Command> make_completion();
+std::unique_ptr<Command> make_version();
+
+}  // namespace kvsim::cli

@@ -1,0 +1,55 @@
+#include "cli/commands/registry.h"
+
+#include <algorithm>
+
+#include "cli/commands/makers.h"
+
+namespace kvsim::cli {
+namespace {
+
+constexpr CommandEntry table[] = {
+    // Answers
+
+    // Catalog
+
+    // Workloads
+
+    // Trust
+
+    // Results
+
+    // Help
+
+    {"completion", "print the completion script of a shell", "Help", make_completion},
+    {"version", "version, behaviour number and schema numbers", "Help", make_version},
+};
+
+std::string_view first_word(std::string_view name) { return name.substr(0, name.find(' ')); }
+
+}  // namespace
+
+std::span<const CommandEntry> commands() { return table; }
+
+const CommandEntry* find_command(std::string_view name) {
+  const auto at = std::ranges::find(table, name, &CommandEntry::name);
+  return at == std::end(table) ? nullptr : at;
+}
+
+std::vector<std::string> second_words(std::string_view word) {
+  std::vector<std::string> out;
+  for (const CommandEntry& entry : table)
+    if (first_word(entry.name) == word && entry.name.size() > word.size())
+      out.emplace_back(entry.name.substr(word.size() + 1));
+  return out;
+}
+
+std::vector<std::string> first_words() {
+  std::vector<std::string> out;
+  for (const CommandEntry& entry : table) {
+    const std::string word(first_word(entry.name));
+    if (std::ranges::count(out, word) == 0) out.push_back(word);
+  }
+  return out;
+}
+
+}  // namespace kvsim::cli

@@ -1,0 +1,14 @@
+#include "cli/schemas.h"
+
+#include "spec/gpu_spec.h"
+#include "spec/model_spec.h"
+
+namespace kvsim::cli {
+
+std::span<const std::string_view> schema_ids() {
+  static constexpr std::string_view ids[] = {spec::gpu_schema, spec::link_schema,
+                                             spec::model_schema};
+  return ids;
+}
+
+}  // namespace kvsim::cli
