@@ -16,14 +16,14 @@ enum class Severity { note, warning, error };
 // inside the document, say where; `hint` says what to write instead.
 struct Diagnostic {
   Severity severity = Severity::error;
-  std::string code;
-  std::string message;
-  std::string file;
+  std::string code = {};
+  std::string message = {};
+  std::string file = {};
   int line = 0;
   int column = 0;
-  std::string pointer;
-  std::string hint;
-  std::string source_line;  // text of that line, for the caret; may be empty
+  std::string pointer = {};
+  std::string hint = {};
+  std::string source_line = {};  // text of that line, for the caret; may be empty
   int width = 1;            // characters to underline
 };
 
