@@ -13,30 +13,31 @@ namespace kvsim::spec {
 class Catalog {
  public:
   // Embedded entries, then the *.json of each extra folder (its llm/ gpu/ link/ subfolders too;
-  // later ones win). `folders` come from --models-dir and KVSIM_MODELS.
-  explicit Catalog(std::vector<std::string> folders = {});
+  // later ones win). `folders` come from --models-dir and KVSIM_MODELS. Throws IoError for a folder
+  // that cannot be read, InputError for a file that is no kvsim model, gpu, link or cost file.
+  explicit Catalog(const std::vector<std::string>& folders = {});
 
   // Ids in alphabetical order.
   std::vector<std::string> model_ids() const;
   std::vector<std::string> gpu_ids() const;
   std::vector<std::string> link_ids() const;
 
-  // By id or alias, case-insensitive for aliases. Unknown: InputError with the nearest id; `where`
+  // By id or alias, without regard to case. Unknown: InputError with the nearest id; `where`
   // (may be empty) says which field of which file asked.
   ModelSpec model(std::string_view id, const config::RawValue& where = {}) const;
   GpuSpec gpu(std::string_view id, const config::RawValue& where = {}) const;
   LinkSpec link(std::string_view id, const config::RawValue& where = {}) const;
-  // The file's text as embedded.
+  // The file's text, by id or alias.
   std::string_view model_text(std::string_view id) const;
   std::string_view gpu_text(std::string_view id) const;
 
   // A reference as files write it (design: "References"): id or alias; a path (starts with ./ ../ /
   // or ends in .json) relative to `folder`, holding a kvsim file or, for models, a Hugging Face
-  // config.json; an inline object; {"base": id, "set": {...}} as a patched copy.
+  // config.json; an inline object; {"base": id, "set": {...}} as a patched copy (JSON merge patch).
   ModelSpec resolve_model(const config::RawValue& reference, const std::string& folder) const;
   GpuSpec resolve_gpu(const config::RawValue& reference, const std::string& folder) const;
   LinkSpec resolve_link(const config::RawValue& reference, const std::string& folder) const;
-  // The same for a command-line argument.
+  // The same for a command-line argument: an id, an alias or a path.
   ModelSpec resolve_model(std::string_view argument) const;
   GpuSpec resolve_gpu(std::string_view argument) const;
 
@@ -47,7 +48,20 @@ class Catalog {
     std::string name;  // path shown in errors
     std::string text;
   };
-  std::vector<Entry> models_, gpus_, links_;
+  using Entries = std::vector<Entry>;
+  void add(Entries& list, Entry entry);
+  void add_folder(const std::string& folder);
+  const Entries& entries(std::string_view schema) const;
+  const Entry& find(std::string_view schema, std::string_view id,
+                    const config::RawValue& where) const;
+  template <class T>
+  T resolve(const config::RawValue& reference, const std::string& folder) const;
+
+  Entries models_, gpus_, links_;
 };
+
+// Reads a model from a file: a kvsim model, or a Hugging Face config.json (with the
+// hf_quant_config.json beside it, where there is one). Throws IoError, InputError.
+ModelSpec load_model(const std::string& path);
 
 }  // namespace kvsim::spec

@@ -18,17 +18,18 @@ struct GpuSpec {
   Bytes memory;                          // nameplate
   std::optional<Bytes> memory_reported;  // what the driver reports; used where known
   Bandwidth memory_bandwidth;            // peak
-  double fp32_tflops = 0, tf32_tflops = 0, bf16_tflops = 0, fp8_tflops = 0, fp4_tflops = 0, int8_tops = 0;
-  double l2_mb = 0;                      // 10^6 bytes
-  std::int64_t sm_count = 0;             // SMs or CUs
-  std::string link;                      // id of the GPU-to-GPU link, "" = PCIe only
-  Bandwidth link_bandwidth;              // per direction and GPU; 0 = none
+  double fp32_tflops = 0, tf32_tflops = 0, bf16_tflops = 0, fp8_tflops = 0, fp4_tflops = 0,
+         int8_tops = 0;
+  double l2_mb = 0;           // 10^6 bytes
+  std::int64_t sm_count = 0;  // SMs or CUs
+  std::string link;           // id of the GPU-to-GPU link, "" = PCIe only
+  Bandwidth link_bandwidth;   // per direction and GPU; 0 = none
   int pcie_gen = 0;
-  Bandwidth pcie_bandwidth;              // per direction
-  Bandwidth nic_bandwidth;               // usual NIC per GPU and direction
+  Bandwidth pcie_bandwidth;  // per direction
+  Bandwidth nic_bandwidth;   // usual NIC per GPU and direction
   double tdp_w = 0;
   std::optional<double> price_usd_h_low, price_usd_h_high;  // seen rental prices; inputs, not facts
-  std::string verified;                  // Y, P or N, as in the data's README
+  std::string verified;                                     // Y, P or N, as in the data's README
   std::vector<std::string> sources;
   std::string notes;
 
@@ -41,10 +42,10 @@ struct GpuSpec {
 struct LinkSpec {
   std::string id;
   std::vector<std::string> aliases;
-  std::string kind;             // nvlink, pcie, infiniband, ethernet, c2c, xgmi
-  Bandwidth bandwidth;          // peak per direction
-  double efficiency = 1;        // share of the peak a large copy reaches
-  Duration latency;             // one small message
+  std::string kind;       // nvlink, pcie, infiniband, ethernet, c2c, xgmi
+  Bandwidth bandwidth;    // peak per direction
+  double efficiency = 1;  // share of the peak a large copy reaches
+  Duration latency;       // one small message
   std::vector<std::string> sources;
   std::string notes;
 };
