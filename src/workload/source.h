@@ -25,6 +25,10 @@ class RequestSource {
   virtual bool ended(std::int64_t index, Time end);
   // The next request that became free through ended(); false when there is none left.
   virtual bool follow_up(RequestSpec& request);
+  // Every request in order of index, those that follow others included, with their own earliest
+  // arrival: what is read to describe or copy a workload instead of running it. A source is read
+  // through list() or through next(), not both.
+  virtual bool list(RequestSpec& request) { return next(request); }
   // Requests still to come, -1 = not known.
   virtual std::int64_t remaining() const { return -1; }
   // Remarks for the report ("the trace has no prefix ids: no sharing").
