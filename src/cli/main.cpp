@@ -107,31 +107,34 @@ Exit print_help(const std::string& text, const std::string& path) {
   return Exit::ok;
 }
 
+// `globals` is replaced once the line could be read whole.
 Exit run(const Words& words, Globals& globals) {
   const Line line = take_apart(words);
+  Globals given;
+  Flags flags;
   if (line.command.empty()) {
-    Flags flags;
-    describe(flags, globals);
+    describe(flags, given);
     parse(line.rest, flags, "kvsim", Missing::allowed);
-    if (globals.help) return print_help(general_help(), globals.output);
-    if (!globals.version) {
+    if (given.help) return print_help(general_help(), given.output);
+    if (!given.version) {
       std::fputs(command_map().c_str(), stderr);
       return Exit::usage;
     }
   }
   if (line.command == "help") return print_help(help_for(line), "");
 
-  const CommandEntry& entry = globals.version ? *find_command("version") : choose(line);
-  globals = Globals{};
+  const CommandEntry& entry = given.version ? *find_command("version") : choose(line);
   const auto command = entry.make();
-  Flags flags;
-  command->describe(flags);
-  describe(flags, globals);
-  const bool wants_help = std::ranges::any_of(
-      line.rest, [](const std::string& w) { return w == "--help" || w == "-h"; });
-  parse(line.rest, flags, entry.name, wants_help ? Missing::allowed : Missing::refused);
-  if (globals.help) return print_help(command_help(entry), globals.output);
-  settle(globals);
+  if (!given.version) {
+    command->describe(flags);
+    describe(flags, given);
+    const bool wants_help = std::ranges::any_of(
+        line.rest, [](const std::string& w) { return w == "--help" || w == "-h"; });
+    parse(line.rest, flags, entry.name, wants_help ? Missing::allowed : Missing::refused);
+  }
+  if (given.help) return print_help(command_help(entry), given.output);
+  settle(given);
+  globals = given;
 
   Output output(globals.output);
   Context context(globals, find_terminal(globals), output);
