@@ -6,6 +6,7 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
+#include <utility>
 
 #include "diag/check.h"
 #include "units/parse.h"
@@ -14,8 +15,34 @@ namespace kvsim::config {
 namespace {
 
 constexpr std::size_t max_depth = 100;
+constexpr std::size_t few_keys = 16;  // up to here a scan finds a repeated key faster than a hash
+constexpr std::size_t longest_shown_line = 160;
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-struct Stop {};  // leaves the parser from inside a callback
+// One step of a JSON pointer, escaped as RFC 6901 says.
+std::string pointer_step(std::string_view key) {
+  std::string step = "/";
+  for (const char c : key) step += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  return step;
+}
+
+// The steps of a dotted path or, when it starts with '/', of a JSON pointer.
+std::vector<std::string> path_steps(std::string_view path) {
+  const char separator = path.starts_with('/') ? '/' : '.';
+  if (separator == '/') path.remove_prefix(1);
+  std::vector<std::string> steps(1);
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (path[i] == separator) {
+      steps.emplace_back();
+    } else if (separator == '/' && path[i] == '~' && i + 1 < path.size() &&
+               (path[i + 1] == '0' || path[i + 1] == '1')) {
+      steps.back() += path[++i] == '0' ? '~' : '/';
+    } else {
+      steps.back() += path[i];
+    }
+  }
+  return steps;
+}
 
 }  // namespace
 
@@ -23,7 +50,11 @@ struct Stop {};  // leaves the parser from inside a callback
 // lie only blanks, commas, colons and comments, so each token's place is found without the lexer.
 class Builder : public nlohmann::json_sax<nlohmann::json> {
  public:
-  Builder(Document& document, std::uint32_t source) : doc_(document), source_(source) {}
+  // The document's root takes the place of node `target`.
+  Builder(Document& document, std::uint32_t source, std::uint32_t target)
+      : doc_(document), source_(source), target_(target) {
+    if (doc_.sources_[source].text.starts_with(byte_order_mark)) cursor_ = byte_order_mark.size();
+  }
 
   std::uint32_t root = 0;
   std::vector<Diagnostic> problems;
@@ -35,7 +66,8 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
   bool number_integer(std::int64_t value) override { return integer(value); }
   bool number_unsigned(std::uint64_t value) override {
-    if (value <= static_cast<std::uint64_t>(INT64_MAX)) return integer(static_cast<std::int64_t>(value));
+    if (value <= static_cast<std::uint64_t>(INT64_MAX))
+      return integer(static_cast<std::int64_t>(value));
     Document::Node& node = scalar(Kind::number, number_length());
     node.number = static_cast<double>(value), node.oversized = true;
     return true;
@@ -63,23 +95,28 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     cursor_ += string_length_at(cursor_);
     key_end_ = cursor_;
     key_ = name;
-    for (const std::uint32_t child : doc_.nodes_[stack_.back()].children)
-      if (doc_.nodes_[child].key == name) {
-        Diagnostic d = doc_.locate(source_, key_begin_, key_end_);
-        d.code = "json-duplicate-key", d.message = fmt::format("duplicate key {}", json_string(name));
-        d.hint = "remove one of the two", d.pointer = doc_.pointer(child);
-        problems.push_back(std::move(d));
-      }
-    return true;
+    if (seen_before(name)) {
+      Diagnostic d = doc_.locate(source_, key_begin_, key_end_);
+      d.code = "json-duplicate-key", d.message = fmt::format("duplicate key {}", json_string(name));
+      d.hint = "remove one of the two",
+      d.pointer = doc_.pointer(stack_.back()) + pointer_step(name);
+      problems.push_back(std::move(d));
+    }
+    return problems.size() < max_problems;
   }
 
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& error) override {
     const std::string& text = doc_.sources_[source_].text;
-    const auto at = static_cast<std::uint32_t>(std::min(position > 0 ? position - 1 : 0, text.size()));
+    const auto at =
+        static_cast<std::uint32_t>(std::min(position > 0 ? position - 1 : 0, text.size()));
     Diagnostic d = doc_.locate(source_, at, at + 1);
-    std::string what = error.what();  // "[json.exception.parse_error.101] parse error at line 1, column 5: ..."
-    if (const auto colon = what.find(": "); colon != std::string::npos) what.erase(0, colon + 2);
-    else if (const auto bracket = what.find("] "); bracket != std::string::npos) what.erase(0, bracket + 2);
+    std::string what =
+        error.what();  // "[json.exception.parse_error.101] parse error at line 1, column 5: ..."
+    if (const auto colon = what.find(": "); colon != std::string::npos)
+      what.erase(0, colon + 2);
+    else if (const auto bracket = what.find("] "); bracket != std::string::npos)
+      what.erase(0, bracket + 2);
     if (const auto read = what.find("; last read"); read != std::string::npos) what.erase(read);
     d.code = "json-syntax", d.message = "not valid JSON: " + what;
     problems.push_back(std::move(d));
@@ -87,6 +124,19 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
+  static constexpr std::size_t max_problems = 100;
+
+  bool seen_before(const std::string& name) {
+    const auto& children = doc_.nodes_[stack_.back()].children;
+    if (children.size() < few_keys)
+      return std::ranges::any_of(children,
+                                 [&](std::uint32_t c) { return doc_.nodes_[c].key == name; });
+    auto& keys = keys_.back();
+    if (keys.empty())
+      for (const std::uint32_t child : children) keys.insert(doc_.nodes_[child].key);
+    return !keys.insert(name).second;
+  }
+
   Document::Node& add(Kind kind, std::uint32_t length) {
     skip_filler();
     const auto index = static_cast<std::uint32_t>(doc_.nodes_.size());
@@ -95,9 +145,15 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     node.begin = cursor_, node.end = cursor_ += length;
     if (stack_.empty()) {
       root = index;
+      if (index != target_) {
+        const Document::Node& place = doc_.nodes_[target_];
+        node.key = place.key, node.key_begin = place.key_begin, node.key_end = place.key_end;
+        node.parent = place.parent, node.place = place.place;
+      }
     } else {
       Document::Node& parent = doc_.nodes_[stack_.back()];
       node.parent = stack_.back();
+      node.place = static_cast<std::uint32_t>(parent.children.size());
       if (parent.kind == Kind::object) {
         node.key = std::move(key_), node.key_begin = key_begin_, node.key_end = key_end_;
       }
@@ -120,12 +176,14 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
       return false;
     }
     stack_.push_back(static_cast<std::uint32_t>(doc_.nodes_.size() - 1));
+    keys_.emplace_back();
     return true;
   }
   bool close() {
     skip_filler();
     doc_.nodes_[stack_.back()].end = ++cursor_;
     stack_.pop_back();
+    keys_.pop_back();
     return true;
   }
 
@@ -135,10 +193,10 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
       const char c = text[cursor_];
       if (c == '/' && cursor_ + 1 < text.size()) {
         const bool line = text[cursor_ + 1] == '/';
-        const auto end = line ? text.find('\n', cursor_) : text.find("*/", cursor_ + 2);
-        cursor_ = static_cast<std::uint32_t>(end == std::string::npos ? text.size() : end + (line ? 1 : 2));
-      } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == ':' ||
-                 static_cast<unsigned char>(c) >= 0xEF) {  // a byte order mark counts as blank
+        const auto end = line ? text.find_first_of("\r\n", cursor_) : text.find("*/", cursor_ + 2);
+        cursor_ = static_cast<std::uint32_t>(end == std::string::npos ? text.size()
+                                                                      : end + (line ? 1 : 2));
+      } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == ':') {
         ++cursor_;
       } else {
         return;
@@ -159,17 +217,19 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     skip_filler();
     const std::string& text = doc_.sources_[source_].text;
     std::uint32_t at = cursor_;
-    while (at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) || text[at] == '-' ||
-                                text[at] == '+' || text[at] == '.'))
+    while (at < text.size() && (std::isalnum(static_cast<unsigned char>(text[at])) ||
+                                text[at] == '-' || text[at] == '+' || text[at] == '.'))
       ++at;
     return at - cursor_;
   }
 
   Document& doc_;
-  std::uint32_t source_;
+  std::uint32_t source_, target_;
   std::uint32_t cursor_ = 0, key_begin_ = 0, key_end_ = 0;
   std::string key_;
   std::vector<std::uint32_t> stack_;
+  std::vector<std::unordered_set<std::string>>
+      keys_;  // of each open object, filled beyond few_keys
 };
 
 void Document::parse_into(std::uint32_t source, Comments comments, std::uint32_t target) {
@@ -180,38 +240,42 @@ void Document::parse_into(std::uint32_t source, Comments comments, std::uint32_t
     d.code = "json-empty", d.message = "the file is empty: expected a JSON document";
     throw InputError(std::move(d));
   }
-  if (text.size() >= UINT32_MAX) {
-    Diagnostic d = locate(source, 0, 1);
-    d.code = "json-size", d.message = "a JSON document of over 4 GiB";
-    throw InputError(std::move(d));
-  }
-  Builder builder(*this, source);
+  Builder builder(*this, source, target);
   const bool complete = nlohmann::json::sax_parse(text.begin(), text.end(), &builder,
                                                   nlohmann::json::input_format_t::json, true,
                                                   comments == Comments::allowed);
   if (!builder.problems.empty()) throw InputError(std::move(builder.problems));
   KVSIM_CHECK(complete, "the parser stopped without a reason");
   if (builder.root != target) {
-    Node& place = nodes_[target];
-    Node& made = nodes_[builder.root];
-    made.key = std::move(place.key), made.key_begin = place.key_begin, made.key_end = place.key_end;
-    made.parent = place.parent;
-    for (const std::uint32_t child : made.children) nodes_[child].parent = target;
-    Node moved = std::move(made);
-    nodes_[target] = std::move(moved);
+    for (const std::uint32_t child : nodes_[builder.root].children) nodes_[child].parent = target;
+    nodes_[target] = std::exchange(nodes_[builder.root], {});
   }
+}
+
+std::uint32_t Document::add_source(std::string name, std::string text, int first_line) {
+  if (text.size() >= UINT32_MAX) {
+    Diagnostic d;
+    d.code = "json-size", d.file = std::move(name), d.message = "a JSON document of over 4 GiB";
+    throw InputError(std::move(d));
+  }
+  Source& source = sources_.emplace_back();
+  source.name = std::move(name), source.text = std::move(text), source.first_line = first_line;
+  for (auto at = source.text.find('\n'); at != std::string::npos;
+       at = source.text.find('\n', at + 1))
+    source.breaks.push_back(static_cast<std::uint32_t>(at));
+  return static_cast<std::uint32_t>(sources_.size() - 1);
 }
 
 Document Document::parse(std::string text, std::string name, Comments comments) {
   Document document;
-  document.sources_.push_back({std::move(name), std::move(text), 1});
+  document.add_source(std::move(name), std::move(text), 1);
   document.parse_into(0, comments, 0);
   return document;
 }
 
 Document Document::parse_line(std::string text, std::string name, int line) {
   Document document;
-  document.sources_.push_back({std::move(name), std::move(text), line});
+  document.add_source(std::move(name), std::move(text), line);
   document.parse_into(0, Comments::forbidden, 0);
   return document;
 }
@@ -225,19 +289,23 @@ Diagnostic Document::locate(std::uint32_t source, std::uint32_t begin, std::uint
   Diagnostic d;
   d.file = from.name;
   if (from.first_line == 0) return d;
-  begin = std::min<std::uint32_t>(begin, static_cast<std::uint32_t>(from.text.size()));
-  const auto before = std::string_view(from.text).substr(0, begin);
-  d.line = from.first_line + static_cast<int>(std::ranges::count(before, '\n'));
-  const auto start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
+  const std::string& text = from.text;
+  begin = std::min<std::uint32_t>(begin, static_cast<std::uint32_t>(text.size()));
+  const auto next_break = std::ranges::lower_bound(from.breaks, begin);
+  d.line = from.first_line + static_cast<int>(next_break - from.breaks.begin());
+  std::size_t start = next_break == from.breaks.begin() ? 0 : *(next_break - 1) + 1u;
+  const std::size_t stop = next_break == from.breaks.end() ? text.size() : *next_break;
+  if (start == 0 && text.starts_with(byte_order_mark))
+    start = std::min<std::size_t>(byte_order_mark.size(), begin);
   d.column = static_cast<int>(begin - start) + 1;
-  auto stop = from.text.find('\n', start);
-  if (stop == std::string::npos) stop = from.text.size();
-  d.source_line = from.text.substr(start, stop - start);
-  std::ranges::replace(d.source_line, '\t', ' ');
+  d.width = static_cast<int>(std::clamp<std::size_t>(end > begin ? end - begin : 1, 1,
+                                                     std::max<std::size_t>(stop - begin, 1)));
+  if (stop - start > longest_shown_line) return d;
+  d.source_line = text.substr(start, stop - start);
   if (!d.source_line.empty() && d.source_line.back() == '\r') d.source_line.pop_back();
+  std::ranges::replace(d.source_line, '\t', ' ');
   for (char& c : d.source_line)
     if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
-  d.width = static_cast<int>(std::clamp<std::size_t>(end > begin ? end - begin : 1, 1, std::max<std::size_t>(stop - begin, 1)));
   return d;
 }
 
@@ -245,13 +313,8 @@ std::string Document::pointer(std::uint32_t index) const {
   if (index == 0) return "";
   const Node& node = nodes_[index];
   const Node& parent = nodes_[node.parent];
-  std::string step;
-  if (parent.kind == Kind::array) {
-    step = std::to_string(std::ranges::find(parent.children, index) - parent.children.begin());
-  } else {
-    for (const char c : node.key) step += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
-  }
-  return pointer(node.parent) + "/" + step;
+  return pointer(node.parent) +
+         (parent.kind == Kind::array ? fmt::format("/{}", node.place) : pointer_step(node.key));
 }
 
 void Document::set(std::string_view path, std::string_view value, const std::string& origin) {
@@ -260,48 +323,52 @@ void Document::set(std::string_view path, std::string_view value, const std::str
     d.code = "set-path", d.file = origin, d.message = message;
     throw InputError(std::move(d));
   };
-  std::vector<std::string> steps;
-  std::string step;
-  for (const char c : path.starts_with('/') ? path.substr(1) : path) {
-    if (c == '.' || (c == '/' && path.starts_with('/'))) steps.push_back(std::exchange(step, {}));
-    else step += c;
-  }
-  steps.push_back(step);
-  if (std::ranges::any_of(steps, [](const std::string& s) { return s.empty(); }))
+  const std::vector<std::string> steps = path_steps(path);
+  if (steps.size() > max_depth ||
+      std::ranges::any_of(steps, [](const std::string& s) { return s.empty(); }))
     refuse(fmt::format("\"{}\" is not a field path", path));
 
-  const auto source = static_cast<std::uint32_t>(sources_.size());
-  sources_.push_back({origin, std::string(value), 0});
+  // What is not JSON is a string.
+  std::string text(value);
+  if (!nlohmann::json::accept(text)) {
+    try {
+      text = nlohmann::json(text).dump();
+    } catch (const nlohmann::json::type_error&) {
+      refuse("the value is not UTF-8 text");
+    }
+  }
+  const std::uint32_t source = add_source(origin, std::move(text), 0);
   std::uint32_t at = 0;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     Node& node = nodes_[at];
     if (node.kind == Kind::array) {
       const auto index = parse_integer(steps[i]);
       if (!index || *index < 0 || *index >= static_cast<std::int64_t>(node.children.size()))
-        refuse(fmt::format("{} has {} elements; \"{}\" is none of them", pointer(at), node.children.size(), steps[i]));
+        refuse(fmt::format("{} has {} elements; \"{}\" is none of them", pointer(at),
+                           node.children.size(), steps[i]));
       at = node.children[static_cast<std::size_t>(*index)];
       continue;
     }
     if (node.kind != Kind::object) {
-      if (node.source != source && i > 0 && node.kind != Kind::null)
-        refuse(fmt::format("{} is not an object: it has no field \"{}\"", pointer(at), steps[i]));
+      if (node.kind != Kind::null)
+        refuse(fmt::format("{} is not an object: it has no field \"{}\"",
+                           at == 0 ? "the document" : pointer(at), steps[i]));
       node.kind = Kind::object;
     }
-    const auto found = std::ranges::find_if(node.children, [&](std::uint32_t c) { return nodes_[c].key == steps[i]; });
+    const auto found = std::ranges::find_if(
+        node.children, [&](std::uint32_t c) { return nodes_[c].key == steps[i]; });
     if (found != node.children.end()) {
       at = *found;
       continue;
     }
     const auto made = static_cast<std::uint32_t>(nodes_.size());
-    nodes_[at].children.push_back(made);
     Node fresh;
     fresh.key = steps[i], fresh.parent = at, fresh.source = source;
+    fresh.place = static_cast<std::uint32_t>(nodes_[at].children.size());
+    nodes_[at].children.push_back(made);
     nodes_.push_back(std::move(fresh));
     at = made;
   }
-  // A key that the override itself makes is blamed on it, not on the file.
-  const bool is_json = nlohmann::json::accept(value);
-  if (!is_json) sources_[source].text = nlohmann::json(std::string(value)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   nodes_[at].children.clear();
   parse_into(source, Comments::forbidden, at);
 }
@@ -309,11 +376,21 @@ void Document::set(std::string_view path, std::string_view value, const std::str
 void Document::to_json(std::uint32_t index, std::string& out) const {
   const Node& node = nodes_[index];
   switch (node.kind) {
-    case Kind::null: out += "null"; break;
-    case Kind::boolean: out += node.boolean ? "true" : "false"; break;
-    case Kind::integer: out += std::to_string(node.integer); break;
-    case Kind::number: out += nlohmann::json(node.number).dump(); break;
-    case Kind::string: out += json_string(node.text); break;
+    case Kind::null:
+      out += "null";
+      break;
+    case Kind::boolean:
+      out += node.boolean ? "true" : "false";
+      break;
+    case Kind::integer:
+      out += std::to_string(node.integer);
+      break;
+    case Kind::number:
+      out += nlohmann::json(node.number).dump();
+      break;
+    case Kind::string:
+      out += json_string(node.text);
+      break;
     case Kind::array:
     case Kind::object: {
       const bool object = node.kind == Kind::object;

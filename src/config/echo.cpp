@@ -19,7 +19,9 @@ class EchoVisitor final : public FieldVisitor {
   void field(const Field& f, Bytes& x, Range) override { put(f, x.value()); }
   void field(const Field& f, Duration& x, Range) override { put(f, to_seconds(x)); }
   void field(const Field& f, Bandwidth& x, Range) override { put(f, x.value()); }
-  void field(const Field& f, RawValue& x) override { put(f, x.json.empty() ? Json() : Json::parse(x.json)); }
+  void field(const Field& f, RawValue& x) override {
+    put(f, x.json.empty() ? Json() : Json::parse(x.json));
+  }
   void field(const Field& f, std::vector<std::int64_t>& x, Range) override { put(f, x); }
   void field(const Field& f, std::vector<double>& x, Range) override { put(f, x); }
   void field(const Field& f, std::vector<std::string>& x) override { put(f, x); }

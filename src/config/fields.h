@@ -32,7 +32,9 @@ struct Range {
   double high = std::numeric_limits<double>::infinity();
   bool open_low = false;  // low itself is not allowed
 };
-constexpr Range at_least(double low) { return {low, std::numeric_limits<double>::infinity(), false}; }
+constexpr Range at_least(double low) {
+  return {low, std::numeric_limits<double>::infinity(), false};
+}
 constexpr Range above(double low) { return {low, std::numeric_limits<double>::infinity(), true}; }
 constexpr Range between(double low, double high) { return {low, high, false}; }
 constexpr Range above_up_to(double low, double high) { return {low, high, true}; }
@@ -55,8 +57,8 @@ class FieldVisitor {
   virtual void field(const Field&, double&, Range = {}) = 0;
   virtual void field(const Field&, std::string&) = 0;
   virtual void field(const Field&, Bytes&, Range = at_least(0)) = 0;
-  virtual void field(const Field&, Duration&, Range = at_least(0)) = 0;   // range in seconds
-  virtual void field(const Field&, Bandwidth&, Range = above(0)) = 0;     // range in bytes per second
+  virtual void field(const Field&, Duration&, Range = at_least(0)) = 0;  // range in seconds
+  virtual void field(const Field&, Bandwidth&, Range = above(0)) = 0;  // range in bytes per second
   virtual void field(const Field&, RawValue&) = 0;
   virtual void field(const Field&, std::vector<std::int64_t>&, Range = {}) = 0;
   virtual void field(const Field&, std::vector<double>&, Range = {}) = 0;

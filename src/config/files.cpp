@@ -1,12 +1,12 @@
 #include <xxhash.h>
 
+#include <fmt/format.h>
+#include <unistd.h>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include "config/document.h"
 
@@ -14,7 +14,8 @@ namespace kvsim::config {
 
 std::string read_file(const std::string& path) {
   std::error_code error;
-  if (path != "-" && std::filesystem::is_directory(path, error)) throw IoError(path, "is a folder, not a file (directory)");
+  if (path != "-" && std::filesystem::is_directory(path, error))
+    throw IoError(path, "is a folder, not a file (directory)");
   std::FILE* file = path == "-" ? stdin : std::fopen(path.c_str(), "rb");
   if (!file) throw IoError(path, std::string("cannot be opened: ") + std::strerror(errno));
   std::string text;
@@ -46,7 +47,8 @@ std::string digest(std::string_view text) {
 }
 
 std::string json_string(std::string_view text) {
-  return nlohmann::json(std::string(text)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return nlohmann::json(std::string(text))
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace kvsim::config

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -13,9 +14,14 @@ namespace kvsim::config {
 namespace {
 
 std::string range_text(const Range& range) {
-  const auto text = [](double x) { return x == std::floor(x) && std::abs(x) < 1e15 ? fmt::format("{:.0f}", x) : fmt::format("{}", x); };
+  const auto text = [](double x) {
+    return x == std::floor(x) && std::abs(x) < 1e15 ? fmt::format("{:.0f}", x)
+                                                    : fmt::format("{}", x);
+  };
   const bool low = std::isfinite(range.low), high = std::isfinite(range.high);
-  if (low && high) return fmt::format("{} {} up to {}", range.open_low ? "above" : "from", text(range.low), text(range.high));
+  if (low && high)
+    return fmt::format("{} {} up to {}", range.open_low ? "above" : "from", text(range.low),
+                       text(range.high));
   if (low) return fmt::format("{} {}", range.open_low ? "above" : "at least", text(range.low));
   if (high) return fmt::format("at most {}", text(range.high));
   return "any number";
@@ -27,11 +33,13 @@ bool inside(double value, const Range& range) {
 
 class Reader final : public FieldVisitor {
  public:
-  Reader(Value root, Diagnostics& diagnostics, Origins* origins) : diagnostics_(diagnostics), origins_(origins) {
+  Reader(Value root, Diagnostics& diagnostics, Origins* origins)
+      : diagnostics_(diagnostics), origins_(origins) {
     if (root.is_object()) {
       scopes_.push_back({root, {}, {}, root.pointer()});
     } else {
-      diagnostics.add(root.diagnostic("wrong-type", fmt::format("expected an object, found {}", root.describe())));
+      diagnostics.add(root.diagnostic(
+          "wrong-type", fmt::format("expected an object, found {}", root.describe())));
       scopes_.push_back({});
     }
   }
@@ -39,14 +47,19 @@ class Reader final : public FieldVisitor {
   void finish_scope() {
     Scope& scope = scopes_.back();
     if (!scope.object.exists()) return;
+    std::size_t unknown = 0;
     for (std::size_t i = 0; i < scope.object.size(); ++i) {
       const std::string& key = scope.object.key(i);
-      bool known = false;
-      for (const std::string& name : scope.known) known |= name == key;
-      if (!known)
-        diagnostics_.add(scope.object.at(i).key_diagnostic("unknown-key", fmt::format("unknown key {}", json_string(key)),
-                                                           suggestion(key, scope.known)));
+      if (is_known(scope, key)) continue;
+      // Beyond a screenful the nearest words help nobody and cost the most.
+      if (++unknown <= suggested_keys)
+        diagnostics_.add(scope.object.at(i).key_diagnostic(
+            "unknown-key", fmt::format("unknown key {}", json_string(key)),
+            suggestion(key, scope.known)));
     }
+    if (unknown > suggested_keys)
+      diagnostics_.add(scope.object.diagnostic(
+          "unknown-key", fmt::format("{} more unknown keys", unknown - suggested_keys)));
   }
 
   using FieldVisitor::field;
@@ -74,19 +87,25 @@ class Reader final : public FieldVisitor {
     const Value v = take(f);
     if (!v.exists()) return;
     std::optional<Bytes> parsed;
-    if (v.is_string()) parsed = parse_bytes(v.string());
-    else if (v.kind() == Kind::integer) parsed = Bytes(v.integer());
+    if (v.is_string())
+      parsed = parse_bytes(v.string());
+    else if (v.kind() == Kind::integer)
+      parsed = Bytes(v.integer());
     if (!parsed) return mismatch(f, v, "a size such as \"80GiB\" or a whole number of bytes");
-    if (!inside(static_cast<double>(parsed->value()), range)) return out_of_range(f, v, range, " bytes");
+    if (!inside(static_cast<double>(parsed->value()), range))
+      return out_of_range(f, v, range, " bytes");
     value = *parsed;
   }
   void field(const Field& f, Duration& value, Range range) override {
     const Value v = take(f);
     if (!v.exists()) return;
     std::optional<Duration> parsed;
-    if (v.is_string()) parsed = parse_duration(v.string());
-    else if (is_number(v) && std::abs(v.number()) < 9e9) parsed = to_duration(v.number());
-    if (!parsed) return mismatch(f, v, "a time such as \"20us\", \"1.5ms\", \"2s\" or a number of seconds");
+    if (v.is_string())
+      parsed = parse_duration(v.string());
+    else if (is_number(v) && std::abs(v.number()) < 9e9)
+      parsed = to_duration(v.number());
+    if (!parsed)
+      return mismatch(f, v, "a time such as \"20us\", \"1.5ms\", \"2s\" or a number of seconds");
     if (!inside(to_seconds(*parsed), range)) return out_of_range(f, v, range, " seconds");
     value = *parsed;
   }
@@ -94,9 +113,12 @@ class Reader final : public FieldVisitor {
     const Value v = take(f);
     if (!v.exists()) return;
     std::optional<Bandwidth> parsed;
-    if (v.is_string()) parsed = parse_bandwidth(v.string());
-    else if (is_number(v)) parsed = Bandwidth(v.number());
-    if (!parsed) return mismatch(f, v, "a bandwidth such as \"450GB/s\" or a number of bytes per second");
+    if (v.is_string())
+      parsed = parse_bandwidth(v.string());
+    else if (is_number(v))
+      parsed = Bandwidth(v.number());
+    if (!parsed)
+      return mismatch(f, v, "a bandwidth such as \"450GB/s\" or a number of bytes per second");
     if (!inside(parsed->value(), range)) return out_of_range(f, v, range, " bytes per second");
     value = *parsed;
   }
@@ -123,7 +145,9 @@ class Reader final : public FieldVisitor {
     if (!v.is_string()) return mismatch(f, v, fmt::format("one of {}", fmt::join(list, ", ")));
     for (std::size_t i = 0; i < words.size(); ++i)
       if (words[i] == v.string()) return void(index = static_cast<int>(i));
-    diagnostics_.add(v.diagnostic("unknown-word", fmt::format("unknown {} {}", f.name, json_string(v.string())), suggestion(v.string(), list)));
+    diagnostics_.add(v.diagnostic("unknown-word",
+                                  fmt::format("unknown {} {}", f.name, json_string(v.string())),
+                                  suggestion(v.string(), list)));
   }
 
  protected:
@@ -140,9 +164,12 @@ class Reader final : public FieldVisitor {
     if (v.exists() && !v.is_object()) mismatch(f, v, "an object");
     const std::string pointer = scopes_.back().pointer + "/" + std::string(f.name);
     // Absent: visit all the same, so that nested required fields and defaults are seen.
-    if (!v.exists() && !f.required) scopes_.push_back({Value{}, {}, {}, pointer});
-    else if (v.exists() && v.is_object()) scopes_.push_back({v, {}, {}, pointer});
-    else return false;
+    if (!v.exists() && !f.required)
+      scopes_.push_back({Value{}, {}, {}, pointer});
+    else if (v.exists() && v.is_object())
+      scopes_.push_back({v, {}, {}, pointer});
+    else
+      return false;
     return true;
   }
   void end_object() override {
@@ -153,7 +180,8 @@ class Reader final : public FieldVisitor {
     const Value v = take(f);
     if (v.exists() && !v.is_array()) mismatch(f, v, "a list");
     const bool usable = v.exists() && v.is_array();
-    scopes_.push_back({Value{}, {}, usable ? v : Value{}, scopes_.back().pointer + "/" + std::string(f.name)});
+    scopes_.push_back(
+        {Value{}, {}, usable ? v : Value{}, scopes_.back().pointer + "/" + std::string(f.name)});
     return usable ? v.size() : v.exists() ? 0 : size;
   }
   bool begin_item(std::size_t i) override {
@@ -161,7 +189,8 @@ class Reader final : public FieldVisitor {
     if (!list.exists()) return false;  // a default list, not from the file
     const Value v = list.at(i);
     if (!v.is_object()) {
-      diagnostics_.add(v.diagnostic("wrong-type", fmt::format("expected an object, found {}", v.describe())));
+      diagnostics_.add(
+          v.diagnostic("wrong-type", fmt::format("expected an object, found {}", v.describe())));
       return false;
     }
     scopes_.push_back({v, {}, {}, v.pointer()});
@@ -178,11 +207,19 @@ class Reader final : public FieldVisitor {
     std::string pointer;
   };
 
-  static bool is_number(const Value& v) { return v.kind() == Kind::integer || v.kind() == Kind::number; }
+  static constexpr std::size_t suggested_keys = 20;
+
+  static bool is_known(const Scope& scope, std::string_view key) {
+    return std::ranges::find(scope.known, key) != scope.known.end();
+  }
+  static bool is_number(const Value& v) {
+    return v.kind() == Kind::integer || v.kind() == Kind::number;
+  }
 
   // The field's value under its name or one of its aliases.
   Value peek(const Field& f) {
     Scope& scope = scopes_.back();
+    const bool again = is_known(scope, f.name);  // an optional field is looked at twice
     scope.known.emplace_back(f.name);
     Value found = scope.object.exists() ? scope.object.find(f.name) : Value{};
     std::string_view rest = f.aliases;
@@ -193,9 +230,12 @@ class Reader final : public FieldVisitor {
       scope.known.emplace_back(alias);
       const Value other = scope.object.exists() ? scope.object.find(alias) : Value{};
       if (!other.exists()) continue;
-      if (found.exists())
-        diagnostics_.add(other.key_diagnostic("two-names", fmt::format("\"{}\" and \"{}\" are the same field", f.name, alias), "keep one of them"));
-      else found = other;
+      if (!found.exists())
+        found = other;
+      else if (!again)
+        diagnostics_.add(other.key_diagnostic(
+            "two-names", fmt::format("\"{}\" and \"{}\" are the same field", f.name, alias),
+            "keep one of them"));
     }
     return found;
   }
@@ -207,22 +247,36 @@ class Reader final : public FieldVisitor {
   }
   void note_origin(const Field& f, const Value& v) {
     if (!origins_) return;
-    origins_->entries.push_back({scopes_.back().pointer + "/" + std::string(f.name), v.exists() ? v.origin() : "default"});
+    origins_->entries.push_back(
+        {scopes_.back().pointer + "/" + std::string(f.name), v.exists() ? v.origin() : "default"});
   }
   void missing(const Field& f) {
-    const Value& object = scopes_.back().object;
+    // The innermost object that the file does have is where the field would go.
+    auto scope = scopes_.rbegin();
+    while (scope != scopes_.rend() && !scope->object.exists()) ++scope;
     const std::string message = fmt::format("required field \"{}\" is missing: {}", f.name, f.doc);
-    if (object.exists()) diagnostics_.add(object.diagnostic("missing-field", message));
-    else diagnostics_.error("missing-field", fmt::format("{}/{}: {}", scopes_.back().pointer, f.name, message));
+    Diagnostic d;
+    if (scope != scopes_.rend())
+      d = scope->object.diagnostic("missing-field", message);
+    else
+      d.code = "missing-field", d.message = message;
+    d.pointer = scopes_.back().pointer + "/" + std::string(f.name);
+    diagnostics_.add(std::move(d));
   }
   void mismatch(const Field& f, const Value& v, std::string_view wanted) {
-    diagnostics_.add(v.diagnostic("wrong-type", fmt::format("{}: expected {}, found {}", f.name, wanted, v.describe())));
+    diagnostics_.add(v.diagnostic(
+        "wrong-type", fmt::format("{}: expected {}, found {}", f.name, wanted, v.describe())));
   }
-  void out_of_range(const Field& f, const Value& v, const Range& range, std::string_view unit = "") {
-    diagnostics_.add(v.diagnostic("out-of-range", fmt::format("{} must be {}{}, found {}", f.name, range_text(range), unit, v.describe())));
+  void out_of_range(const Field& f, const Value& v, const Range& range,
+                    std::string_view unit = "") {
+    diagnostics_.add(v.diagnostic(
+        "out-of-range",
+        fmt::format("{} must be {}{}, found {}", f.name, range_text(range), unit, v.describe())));
   }
   void integer(const Field& f, const Value& v, std::int64_t& value, const Range& range) {
-    if (v.is_oversized_integer()) return out_of_range(f, v, {std::max(range.low, -9.2e18), std::min(range.high, 9.2e18), range.open_low});
+    if (v.is_oversized_integer())
+      return out_of_range(
+          f, v, {std::max(range.low, -9.2e18), std::min(range.high, 9.2e18), range.open_low});
     if (v.kind() != Kind::integer) return mismatch(f, v, "a whole number");
     if (!inside(static_cast<double>(v.integer()), range)) return out_of_range(f, v, range);
     value = v.integer();
@@ -258,15 +312,21 @@ void check_schema(Value root, std::string_view wanted, Diagnostics& diagnostics)
   if (!root.is_object()) return;
   const Value v = root.find("schema");
   if (!v.exists())
-    return diagnostics.add(root.diagnostic("schema-missing", fmt::format("the first field must be \"schema\": \"{}\"", wanted)));
+    return diagnostics.add(root.diagnostic(
+        "schema-missing", fmt::format("the first field must be \"schema\": \"{}\"", wanted)));
   if (!v.is_string())
-    return diagnostics.add(v.diagnostic("schema-wrong", fmt::format("schema: expected \"{}\", found {}", wanted, v.describe())));
+    return diagnostics.add(v.diagnostic(
+        "schema-wrong", fmt::format("schema: expected \"{}\", found {}", wanted, v.describe())));
   if (v.string() == wanted) return;
   const auto kind = [](std::string_view text) { return text.substr(0, text.find('/')); };
   if (kind(v.string()) == kind(wanted))
-    diagnostics.add(v.diagnostic("schema-version", fmt::format("schema {} is not a version this kvsim reads", v.describe()), fmt::format("it reads \"{}\"", wanted)));
+    diagnostics.add(v.diagnostic(
+        "schema-version", fmt::format("schema {} is not a version this kvsim reads", v.describe()),
+        fmt::format("it reads \"{}\"", wanted)));
   else
-    diagnostics.add(v.diagnostic("schema-wrong", fmt::format("expected a file with schema \"{}\", found {}", wanted, v.describe())));
+    diagnostics.add(v.diagnostic(
+        "schema-wrong",
+        fmt::format("expected a file with schema \"{}\", found {}", wanted, v.describe())));
 }
 
 }  // namespace kvsim::config

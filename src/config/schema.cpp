@@ -21,21 +21,44 @@ class SchemaVisitor final : public FieldVisitor {
   std::vector<Row> rows;
 
   using FieldVisitor::field;
-  void field(const Field& f, bool& x) override { scalar(f, {{"type", "boolean"}}, "boolean", x ? "true" : "false"); }
-  void field(const Field& f, std::int64_t& x, Range r) override { scalar(f, ranged("integer", r), "integer", std::to_string(x)); }
-  void field(const Field& f, double& x, Range r) override { scalar(f, ranged("number", r), "number", fmt::format("{}", x)); }
-  void field(const Field& f, std::string& x) override { scalar(f, {{"type", "string"}}, "string", x); }
-  void field(const Field& f, Bytes& x, Range) override { quantity(f, "size", std::to_string(x.value())); }
-  void field(const Field& f, Duration& x, Range) override { quantity(f, "time", fmt::format("{} s", to_seconds(x))); }
-  void field(const Field& f, Bandwidth& x, Range) override { quantity(f, "bandwidth", fmt::format("{:.0f}", x.value())); }
-  void field(const Field& f, RawValue&) override { scalar(f, {{"type", Json::array({"string", "object"})}}, "id, path or object", ""); }
-  void field(const Field& f, std::vector<std::int64_t>&, Range r) override { array(f, ranged("integer", r), "list of integers"); }
-  void field(const Field& f, std::vector<double>&, Range r) override { array(f, ranged("number", r), "list of numbers"); }
-  void field(const Field& f, std::vector<std::string>&) override { array(f, {{"type", "string"}}, "list of strings"); }
+  void field(const Field& f, bool& x) override {
+    scalar(f, {{"type", "boolean"}}, "boolean", x ? "true" : "false");
+  }
+  void field(const Field& f, std::int64_t& x, Range r) override {
+    scalar(f, ranged("integer", r), "integer", std::to_string(x));
+  }
+  void field(const Field& f, double& x, Range r) override {
+    scalar(f, ranged("number", r), "number", fmt::format("{}", x));
+  }
+  void field(const Field& f, std::string& x) override {
+    scalar(f, {{"type", "string"}}, "string", x);
+  }
+  void field(const Field& f, Bytes& x, Range) override {
+    quantity(f, "size", std::to_string(x.value()));
+  }
+  void field(const Field& f, Duration& x, Range) override {
+    quantity(f, "time", fmt::format("{} s", to_seconds(x)));
+  }
+  void field(const Field& f, Bandwidth& x, Range) override {
+    quantity(f, "bandwidth", fmt::format("{:.0f}", x.value()));
+  }
+  void field(const Field& f, RawValue&) override {
+    scalar(f, {{"type", Json::array({"string", "object"})}}, "id, path or object", "");
+  }
+  void field(const Field& f, std::vector<std::int64_t>&, Range r) override {
+    array(f, ranged("integer", r), "list of integers");
+  }
+  void field(const Field& f, std::vector<double>&, Range r) override {
+    array(f, ranged("number", r), "list of numbers");
+  }
+  void field(const Field& f, std::vector<std::string>&) override {
+    array(f, {{"type", "string"}}, "list of strings");
+  }
   void word(const Field& f, int& index, std::span<const std::string_view> words) override {
     Json list = Json::array();
     for (const auto w : words) list.push_back(std::string(w));
-    scalar(f, {{"enum", list}}, fmt::format("one of {}", fmt::join(words, ", ")), std::string(words[static_cast<std::size_t>(index)]));
+    scalar(f, {{"enum", list}}, fmt::format("one of {}", fmt::join(words, ", ")),
+           std::string(words[static_cast<std::size_t>(index)]));
   }
 
  protected:
@@ -61,7 +84,10 @@ class SchemaVisitor final : public FieldVisitor {
 
  private:
   static Json object_schema() {
-    return {{"type", "object"}, {"additionalProperties", false}, {"required", Json::array()}, {"properties", Json::object()}};
+    return {{"type", "object"},
+            {"additionalProperties", false},
+            {"required", Json::array()},
+            {"properties", Json::object()}};
   }
   static Json ranged(const char* type, const Range& r) {
     Json schema{{"type", type}};
@@ -69,11 +95,15 @@ class SchemaVisitor final : public FieldVisitor {
     if (std::isfinite(r.high)) schema["maximum"] = r.high;
     return schema;
   }
-  void scalar(const Field& f, Json schema, std::string type, std::string fallback) { put(f, std::move(schema), std::move(type), std::move(fallback)); }
+  void scalar(const Field& f, Json schema, std::string type, std::string fallback) {
+    put(f, std::move(schema), std::move(type), std::move(fallback));
+  }
   void quantity(const Field& f, const char* type, std::string fallback) {
     put(f, {{"type", Json::array({"string", "number"})}}, type, std::move(fallback));
   }
-  void array(const Field& f, Json item, std::string type) { put(f, {{"type", "array"}, {"items", std::move(item)}}, std::move(type), ""); }
+  void array(const Field& f, Json item, std::string type) {
+    put(f, {{"type", "array"}, {"items", std::move(item)}}, std::move(type), "");
+  }
 
   void put(const Field& f, Json schema, std::string type, std::string fallback) {
     const bool optional = std::exchange(optional_, false);
@@ -95,15 +125,24 @@ class SchemaVisitor final : public FieldVisitor {
     }
     if (f.required) scope["required"].push_back(std::string(f.name));
     rows.push_back({stack_.back().prefix + std::string(f.name), std::move(type),
-                    f.required ? "required" : optional ? "unset" : std::move(fallback), std::string(f.doc)});
+                    f.required ? "required"
+                    : optional ? "unset"
+                               : std::move(fallback),
+                    std::string(f.doc)});
   }
-  Json& property(const Field& f) { return (*stack_.back().schema)["properties"][std::string(f.name)]; }
+  Json& property(const Field& f) {
+    return (*stack_.back().schema)["properties"][std::string(f.name)];
+  }
   struct Scope {
     Json* schema;
     std::string prefix;
   };
-  void enter(const Field& f, Json& schema) { stack_.push_back({&schema, stack_.back().prefix + std::string(f.name) + "."}); }
-  void enter(const Row& row, Json& schema) { stack_.push_back({&schema, stack_.back().prefix + row.name + "."}); }
+  void enter(const Field& f, Json& schema) {
+    stack_.push_back({&schema, stack_.back().prefix + std::string(f.name) + "."});
+  }
+  void enter(const Row& row, Json& schema) {
+    stack_.push_back({&schema, stack_.back().prefix + row.name + "."});
+  }
   void leave() { stack_.pop_back(); }
 
   bool optional_ = false;
@@ -133,7 +172,8 @@ std::string SchemaWriter::json_schema(std::string_view title, std::string_view s
 std::string SchemaWriter::markdown() const {
   std::string out = "| field | type | default | meaning |\n|---|---|---|---|\n";
   for (const Row& row : impl_->visitor.rows)
-    out += fmt::format("| `{}` | {} | {} | {} |\n", row.name, row.type, row.fallback.empty() ? "" : "`" + row.fallback + "`", row.doc);
+    out += fmt::format("| `{}` | {} | {} | {} |\n", row.name, row.type,
+                       row.fallback.empty() ? "" : "`" + row.fallback + "`", row.doc);
   return out;
 }
 

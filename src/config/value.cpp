@@ -14,7 +14,9 @@ const std::string& Value::string() const { return document_->nodes_[node_].text;
 bool Value::is_oversized_integer() const { return document_->nodes_[node_].oversized; }
 
 std::size_t Value::size() const { return document_->nodes_[node_].children.size(); }
-Value Value::at(std::size_t i) const { return Value(document_, document_->nodes_[node_].children[i]); }
+Value Value::at(std::size_t i) const {
+  return Value(document_, document_->nodes_[node_].children[i]);
+}
 const std::string& Value::key(std::size_t i) const {
   return document_->nodes_[document_->nodes_[node_].children[i]].key;
 }
@@ -28,15 +30,18 @@ Value Value::find(std::string_view name) const {
 Diagnostic Value::diagnostic(std::string code, std::string message, std::string hint) const {
   const auto& node = document_->nodes_[node_];
   Diagnostic d = document_->locate(node.source, node.begin, node.end);
-  d.code = std::move(code), d.message = std::move(message), d.hint = std::move(hint), d.pointer = pointer();
+  d.code = std::move(code), d.message = std::move(message), d.hint = std::move(hint),
+  d.pointer = pointer();
   return d;
 }
 
 Diagnostic Value::key_diagnostic(std::string code, std::string message, std::string hint) const {
   const auto& node = document_->nodes_[node_];
   const bool has_key = node.key_end > node.key_begin;
-  Diagnostic d = document_->locate(node.source, has_key ? node.key_begin : node.begin, has_key ? node.key_end : node.end);
-  d.code = std::move(code), d.message = std::move(message), d.hint = std::move(hint), d.pointer = pointer();
+  Diagnostic d = document_->locate(node.source, has_key ? node.key_begin : node.begin,
+                                   has_key ? node.key_end : node.end);
+  d.code = std::move(code), d.message = std::move(message), d.hint = std::move(hint),
+  d.pointer = pointer();
   return d;
 }
 
@@ -56,10 +61,14 @@ std::string Value::json() const {
 
 std::string Value::describe() const {
   switch (kind()) {
-    case Kind::array: return "a list";
-    case Kind::object: return "an object";
-    case Kind::string: return string().size() <= 40 ? json_string(string()) : "a long string";
-    default: return json();
+    case Kind::array:
+      return "a list";
+    case Kind::object:
+      return "an object";
+    case Kind::string:
+      return string().size() <= 40 ? json_string(string()) : "a long string";
+    default:
+      return json();
   }
 }
 

@@ -29,8 +29,8 @@ CheckContext& check_context();
 
 }  // namespace kvsim
 
-#define KVSIM_CHECK(condition, ...)                                                          \
-  do {                                                                                       \
-    if (!(condition)) [[unlikely]]                                                           \
+#define KVSIM_CHECK(condition, ...)                                                             \
+  do {                                                                                          \
+    if (!(condition)) [[unlikely]]                                                              \
       throw ::kvsim::InternalError(__FILE__, __LINE__, #condition, ::fmt::format(__VA_ARGS__)); \
   } while (false)

@@ -17,6 +17,12 @@ InputError::InputError(std::vector<Diagnostic> diagnostics) : diagnostics_(std::
 IoError::IoError(std::string path, std::string reason)
     : path_(std::move(path)), what_(fmt::format("{}: {}", path_, reason)) {}
 
+void Diagnostics::add(Diagnostic diagnostic) {
+  if (list_.size() < kept) return list_.push_back(std::move(diagnostic));
+  ++dropped_;
+  dropped_error_ |= diagnostic.severity == Severity::error;
+}
+
 void Diagnostics::error(std::string code, std::string message, std::string hint) {
   Diagnostic d;
   d.code = std::move(code), d.message = std::move(message), d.hint = std::move(hint);
@@ -24,16 +30,28 @@ void Diagnostics::error(std::string code, std::string message, std::string hint)
 }
 
 void Diagnostics::warning(std::string code, std::string message, std::string hint) {
-  error(std::move(code), std::move(message), std::move(hint));
-  list_.back().severity = Severity::warning;
+  Diagnostic d;
+  d.severity = Severity::warning;
+  d.code = std::move(code), d.message = std::move(message), d.hint = std::move(hint);
+  add(std::move(d));
 }
 
 bool Diagnostics::has_errors() const {
-  return std::ranges::any_of(list_, [](const Diagnostic& d) { return d.severity == Severity::error; });
+  return dropped_error_ || std::ranges::any_of(list_, [](const Diagnostic& d) {
+           return d.severity == Severity::error;
+         });
 }
 
 void Diagnostics::throw_if_errors() const {
-  if (has_errors()) throw InputError(list_);
+  if (!has_errors()) return;
+  std::vector<Diagnostic> all = list_;
+  if (dropped_ > 0) {
+    Diagnostic more;
+    more.severity = Severity::note, more.code = "more",
+    more.message = fmt::format("{} more problems", dropped_);
+    all.push_back(std::move(more));
+  }
+  throw InputError(std::move(all));
 }
 
 std::string to_text(const Diagnostic& d) {
@@ -50,7 +68,8 @@ std::string to_text(const Diagnostic& d) {
   if (d.line > 0 && !d.source_line.empty() && d.source_line.size() <= 160) {
     out += fmt::format("   | {:>4} | {}\n", d.line, d.source_line);
     std::string carets(static_cast<std::size_t>(std::max(d.width, 1)), '^');
-    out += fmt::format("   |      | {}{}{}\n", std::string(static_cast<std::size_t>(std::max(d.column - 1, 0)), ' '),
+    out += fmt::format("   |      | {}{}{}\n",
+                       std::string(static_cast<std::size_t>(std::max(d.column - 1, 0)), ' '),
                        carets, d.hint.empty() ? "" : " " + d.hint);
   } else if (!d.hint.empty()) {
     out += fmt::format("   {}\n", d.hint);

@@ -3,6 +3,7 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kvsim {
@@ -53,23 +54,29 @@ class IoError : public std::exception {
   std::string what_;
 };
 
-// Collects diagnostics while a reader goes on.
+// Collects diagnostics while a reader goes on. Keeps the first 1,000 and counts the others, so that
+// a file of a million bad values costs no gigabytes.
 class Diagnostics {
  public:
-  void add(Diagnostic diagnostic) { list_.push_back(std::move(diagnostic)); }
+  static constexpr std::size_t kept = 1000;
+
+  void add(Diagnostic diagnostic);
   void error(std::string code, std::string message, std::string hint = {});
   void warning(std::string code, std::string message, std::string hint = {});
   bool has_errors() const;
-  std::size_t size() const { return list_.size(); }
+  std::size_t size() const { return list_.size() + dropped_; }
   const std::vector<Diagnostic>& list() const { return list_; }
   // Throws InputError with everything collected if one of it is an error.
   void throw_if_errors() const;
 
  private:
   std::vector<Diagnostic> list_;
+  std::size_t dropped_ = 0;
+  bool dropped_error_ = false;
 };
 
-// "error: message\n  --> file:line:col   /pointer\n   |  14 | text\n ..." without colour, ends in \n.
+// "error: message\n  --> file:line:col   /pointer\n   |  14 | text\n ..." without colour, ends in
+// \n.
 std::string to_text(const Diagnostic& diagnostic);
 
 }  // namespace kvsim

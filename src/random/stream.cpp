@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace kvsim::random {
 namespace {
@@ -10,7 +11,9 @@ constexpr double ln2_high = 6.93147180369123816490e-01;  // fdlibm's split of ln
 constexpr double ln2_low = 1.90821492927058770002e-10;
 
 // 2^k for k in the normal exponent range.
-double power_of_two(int k) { return std::bit_cast<double>(static_cast<std::uint64_t>(k + 1023) << 52); }
+double power_of_two(int k) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(k + 1023) << 52);
+}
 
 }  // namespace
 
@@ -50,6 +53,7 @@ double portable_log(double x) {
 // exp x = 2^k exp(r), r = x - k ln 2 in [-0.35, 0.35], exp(r) by its series in Horner form.
 double portable_exp(double x) {
   if (x < -700) return 0;
+  if (x > 709) return std::numeric_limits<double>::infinity();
   const double k = std::floor(x / (ln2_high + ln2_low) + 0.5);
   const double r = (x - k * ln2_high) - k * ln2_low;
   double series = 1;
@@ -63,7 +67,8 @@ Stream::Stream(std::uint64_t seed, std::string_view name, std::uint64_t index)
 double Stream::uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
 
 std::int64_t Stream::uniform_integer(std::int64_t low, std::int64_t high) {
-  const std::uint64_t range = static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
+  const std::uint64_t range =
+      static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low) + 1;
   if (range == 0) return static_cast<std::int64_t>(engine_());
   const std::uint64_t limit = (0 - range) % range;  // 2^64 mod range: reject below it
   std::uint64_t draw = engine_();

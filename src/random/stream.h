@@ -13,12 +13,12 @@ class Stream {
   Stream(std::uint64_t seed, std::string_view name, std::uint64_t index = 0);
 
   std::uint64_t bits() { return engine_(); }
-  double uniform();                                             // [0, 1), 53 bits
+  double uniform();                                                   // [0, 1), 53 bits
   std::int64_t uniform_integer(std::int64_t low, std::int64_t high);  // inclusive, unbiased
   double exponential(double mean);
-  double normal();                                              // mean 0, deviation 1
-  double lognormal(double mu, double sigma);                    // exp(mu + sigma * normal())
-  double gamma(double shape, double scale);                     // Marsaglia and Tsang 2000
+  double normal();                            // mean 0, deviation 1
+  double lognormal(double mu, double sigma);  // exp(mu + sigma * normal())
+  double gamma(double shape, double scale);   // Marsaglia and Tsang 2000
 
  private:
   std::mt19937_64 engine_;
@@ -29,7 +29,8 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b);
 std::uint64_t hash_name(std::string_view name);
 
 // log and exp within 2 ulp of the true value for finite positive input (log) and |x| < 700 (exp),
-// built from +, -, *, / and sqrt only, hence identical everywhere.
+// built from +, -, *, / and sqrt only, hence identical everywhere. exp is 0 below -700 and infinite
+// above 709.
 double portable_log(double x);
 double portable_exp(double x);
 

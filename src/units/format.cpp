@@ -11,7 +11,8 @@ namespace {
 
 std::string scaled(double value, double step, const std::array<const char*, 5>& names) {
   std::size_t i = 0;
-  while (i + 1 < names.size() && std::abs(value) >= step) value /= step, ++i;
+  // From half below a step on, three digits would print the step itself ("1024 KiB").
+  while (i + 1 < names.size() && std::abs(value) >= step - (i == 0 ? 0 : 0.5)) value /= step, ++i;
   return fmt::format("{} {}", i == 0 ? fmt::format("{:.0f}", value) : format_significant(value),
                      names[i]);
 }
@@ -20,9 +21,10 @@ std::string scaled(double value, double step, const std::array<const char*, 5>& 
 
 std::string format_significant(double value) {
   if (value == 0 || !std::isfinite(value)) return fmt::format("{:.0f}", value);
-  const double magnitude = std::floor(std::log10(std::abs(value)));
-  const int decimals = magnitude >= 2 ? 0 : static_cast<int>(2 - magnitude);
-  return fmt::format("{:.{}f}", value, decimals);
+  // The exponent after rounding to three digits: 9.999 is 10.0.
+  const std::string rounded = fmt::format("{:.2e}", value);
+  const int exponent = std::atoi(rounded.c_str() + rounded.find('e') + 1);
+  return fmt::format("{:.{}f}", value, exponent >= 2 ? 0 : 2 - exponent);
 }
 
 std::string format_bytes(Bytes size) {
@@ -39,24 +41,27 @@ std::string format_bandwidth(Bandwidth rate) {
 
 std::string format_duration(Duration span) {
   const double s = to_seconds(span);
-  if (s == 0) return "0 s";
-  if (std::abs(s) < 1e-6) return fmt::format("{} ns", span.value());
-  if (std::abs(s) < 1e-3) return format_significant(s * 1e6) + " us";
-  if (std::abs(s) < 1) return format_significant(s * 1e3) + " ms";
-  if (std::abs(s) < 120) return format_significant(s) + " s";
-  const std::int64_t whole = std::llround(s);
-  if (whole < 7200) return fmt::format("{} m {} s", whole / 60, whole % 60);
-  return fmt::format("{} h {} m", whole / 3600, whole % 3600 / 60);
+  const double size = std::abs(s);
+  if (span.value() == 0) return "0 s";
+  if (size < 1e-6) return fmt::format("{} ns", span.value());
+  if (size < 0.9995e-3) return format_significant(s * 1e6) + " us";
+  if (size < 0.9995) return format_significant(s * 1e3) + " ms";
+  if (size < 120) return format_significant(s) + " s";
+  const std::int64_t whole = std::llround(size);
+  const char* sign = s < 0 ? "-" : "";
+  if (whole < 7200) return fmt::format("{}{} m {} s", sign, whole / 60, whole % 60);
+  return fmt::format("{}{} h {} m", sign, whole / 3600, whole % 3600 / 60);
 }
 
 std::string format_integer(std::int64_t value) {
-  std::string digits = std::to_string(std::abs(value));
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return value < 0 ? "-" + digits : digits;
+  std::string digits = std::to_string(value);
+  const std::size_t first = value < 0 ? 1 : 0;
+  for (std::size_t at = digits.size(); at > first + 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
 }
 
 std::string format_count(double value) {
-  if (std::abs(value) < 1000) return format_significant(value);
+  if (!std::isfinite(value) || std::abs(value) < 999.5) return format_significant(value);
   if (std::abs(value) < 1e7) return format_integer(std::llround(value));
   return format_significant(value / 1e6) + " M";
 }

@@ -22,11 +22,19 @@ class Quantity {
   constexpr Quantity& operator+=(Quantity other) { return value_ += other.value_, *this; }
   constexpr Quantity& operator-=(Quantity other) { return value_ -= other.value_, *this; }
 
-  friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.value_ + b.value_); }
-  friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.value_ - b.value_); }
-  friend constexpr Quantity operator*(Quantity a, Rep factor) { return Quantity(a.value_ * factor); }
+  friend constexpr Quantity operator+(Quantity a, Quantity b) {
+    return Quantity(a.value_ + b.value_);
+  }
+  friend constexpr Quantity operator-(Quantity a, Quantity b) {
+    return Quantity(a.value_ - b.value_);
+  }
+  friend constexpr Quantity operator*(Quantity a, Rep factor) {
+    return Quantity(a.value_ * factor);
+  }
   friend constexpr Quantity operator*(Rep factor, Quantity a) { return a * factor; }
-  friend constexpr Quantity operator/(Quantity a, Rep divisor) { return Quantity(a.value_ / divisor); }
+  friend constexpr Quantity operator/(Quantity a, Rep divisor) {
+    return Quantity(a.value_ / divisor);
+  }
 
  private:
   Rep value_{};

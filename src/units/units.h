@@ -46,7 +46,9 @@ inline Duration to_duration(double seconds) {
 constexpr double to_seconds(Duration d) { return static_cast<double>(d.value()) / 1e9; }
 constexpr double to_seconds(Time t) { return static_cast<double>(t.nanoseconds()) / 1e9; }
 constexpr double to_ms(Duration d) { return static_cast<double>(d.value()) / 1e6; }
-constexpr double to_gib(Bytes b) { return static_cast<double>(b.value()) / static_cast<double>(gib); }
+constexpr double to_gib(Bytes b) {
+  return static_cast<double>(b.value()) / static_cast<double>(gib);
+}
 
 // Seconds that `size` takes at `rate`.
 constexpr double transfer_seconds(Bytes size, Bandwidth rate) {
@@ -54,6 +56,8 @@ constexpr double transfer_seconds(Bytes size, Bandwidth rate) {
 }
 
 // Quotient of non-negative `a` and positive `b`, rounded up.
-constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return a / b + (a % b != 0 ? 1 : 0);
+}
 
 }  // namespace kvsim
