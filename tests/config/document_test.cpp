@@ -31,7 +31,7 @@ double seconds(const std::function<void()>& work) {
 
 }  // namespace
 
-TEST_CASE("every token knows its line, column and width") {
+TEST_CASE("every token knows its line and column and width") {
   const Document d = Document::parse(
       "{\"a\": 12,\n \"b\\\"c\" : [true, null,\n\t-1.5e3, \"x\\u00e9\\\\\"],\r\n \"d\":{}}",
       "t.json");
@@ -188,7 +188,7 @@ TEST_CASE("values are described and written back as JSON") {
   CHECK(!d.root().find("z").exists());
 }
 
-TEST_CASE("a file that cannot be read is an I/O error that names it") {
+TEST_CASE("a file that cannot be read is an input-output error that names it") {
   CHECK_THROWS_AS(Document::load("no/such/file.json"), IoError);
   CHECK_THROWS_AS(Document::load("."), IoError);
   CHECK_THROWS_AS(write_file("no/such/folder/x.json", "{}"), IoError);

@@ -59,7 +59,7 @@ TEST_CASE("reading an echo gives the same struct again") {
   CHECK(again.wait == Duration(20'000));
 }
 
-TEST_CASE("the JSON Schema states types, ranges, words and required fields") {
+TEST_CASE("the JSON Schema states types and ranges and words and required fields") {
   SchemaWriter writer;
   Sample s;
   fields(writer.visitor(), s);

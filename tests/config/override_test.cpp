@@ -27,7 +27,7 @@ Diagnostic failure(std::string document, const std::string& path, const std::str
 
 }  // namespace
 
-TEST_CASE("an override replaces scalars, objects and list elements in place") {
+TEST_CASE("an override replaces scalars and objects and list elements in place") {
   CHECK(with("seed", "2") ==
         R"({"seed":2,"slo":null,"pools":[{"engine":{"max":4}},{"engine":{}}],"name":"x"})");
   CHECK(with("pools.0.engine.max", "8") ==

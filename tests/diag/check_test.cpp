@@ -21,7 +21,7 @@ std::string failure(int blocks) {
 
 TEST_CASE("a check that holds costs nothing and says nothing") { CHECK(failure(3).empty()); }
 
-TEST_CASE("a failed check names its condition, its message and its place") {
+TEST_CASE("a failed check names its condition and its message and its place") {
   const std::string text = failure(-3);
   CHECK(text.find("internal check failed: blocks >= 0") == 0);
   CHECK(text.find("check_test.cpp:") != std::string::npos);

@@ -4,7 +4,7 @@
 
 using namespace kvsim;
 
-TEST_CASE("a diagnostic shows the place, the line and a caret under the value") {
+TEST_CASE("a diagnostic shows the place and the line and a caret under the value") {
   Diagnostic d;
   d.message = "expected a whole number, found \"many\"";
   d.file = "s.json", d.line = 14, d.column = 6, d.pointer = "/a/b", d.hint = "write 16",
@@ -72,7 +72,7 @@ TEST_CASE("a million problems are counted but not kept") {
   }
 }
 
-TEST_CASE("an I/O error names the path as the user wrote it") {
+TEST_CASE("an input-output error names the path as the user wrote it") {
   const IoError error("../x.json", "cannot be opened");
   CHECK(error.path() == "../x.json");
   CHECK(std::string(error.what()) == "../x.json: cannot be opened");

@@ -9,7 +9,7 @@ const std::vector<std::string> flags{"max_num_seqs", "max_num_batched_tokens", "
                                      "block_size"};
 }
 
-TEST_CASE("the nearest word survives a typo, a swap and another case") {
+TEST_CASE("the nearest word survives a typo and a swap and another case") {
   CHECK(nearest("max_num_seq", flags) == "max_num_seqs");
   CHECK(nearest("max_num_sesq", flags) == "max_num_seqs");
   CHECK(nearest("MAX-NUM-SEQS", flags) == "max_num_seqs");

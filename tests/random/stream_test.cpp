@@ -108,7 +108,7 @@ TEST_CASE("uniform integers reach both ends and cover the full range") {
   CHECK(negative);
 }
 
-TEST_CASE("streams of another name, index or seed are uncorrelated") {
+TEST_CASE("streams of another name and index or seed are uncorrelated") {
   const int n = 50'000;
   const auto correlation = [&](Stream a, Stream b) {
     double sum = 0;
