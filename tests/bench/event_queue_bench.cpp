@@ -36,7 +36,7 @@ struct Later {
   bool operator()(const sim::Event& a, const sim::Event& b) const { return before(b, a); }
 };
 
-void standard_queue_hold(benchmark::State& state) {
+void yardstick_event_queue_hold(benchmark::State& state) {
   const auto delay = delays();
   std::priority_queue<sim::Event, std::vector<sim::Event>, Later> queue;
   std::size_t i = 0;
@@ -54,6 +54,6 @@ void standard_queue_hold(benchmark::State& state) {
     push(now + Duration{delay[i++ & 0xffff]});
   }
 }
-BENCHMARK(standard_queue_hold)->Arg(16)->Arg(4096)->Arg(262144);
+BENCHMARK(yardstick_event_queue_hold)->Arg(16)->Arg(4096)->Arg(262144);
 
 }  // namespace
