@@ -1,6 +1,7 @@
 #include "metrics/recorder.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "diag/check.h"
@@ -9,6 +10,10 @@ namespace kvsim::metrics {
 namespace {
 
 constexpr std::size_t named_failures = 20;
+constexpr std::size_t plot_points = 128;
+
+// Plots need no more than four decimals.
+double rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
 double ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
 double ratio(std::int64_t part, std::int64_t whole) {
@@ -100,7 +105,8 @@ void Recorder::request_failed(std::int64_t index, std::string_view id, Time arri
   if (!measured) return;
   ++failed_;
   last_end_ = std::max(last_end_, at);
-  if (failures_.size() < named_failures) failures_.emplace_back(id, reason);
+  if (failures_.size() < named_failures)
+    failures_.push_back({std::string(id), std::string(reason)});
 }
 
 void Recorder::keep(const RequestRecord& r, bool measured, std::string_view failure) {
@@ -189,18 +195,19 @@ void Recorder::finish(RunResult& result, Time now) {
     to.preemptions = from.preemptions;
     to.evicted_blocks = from.evicted;
   }
+  result.verdict.overload = assess_overload(series_, first_arrival_, last_arrival_, arrivals_);
+  series_.fit(plot_points);
   result.series = {};
   result.series.width_s = to_seconds(series_.width());
   for (std::size_t i = 0; i < series_.size(); ++i) {
     const auto mean = series_.mean(i);
-    result.series.kv_used_ratio.push_back(mean[Channel::kv_used]);
-    result.series.running.push_back(mean[Channel::running]);
-    result.series.waiting.push_back(mean[Channel::waiting]);
+    result.series.kv_used_ratio.push_back(rounded(mean[Channel::kv_used]));
+    result.series.running.push_back(rounded(mean[Channel::running]));
+    result.series.waiting.push_back(rounded(mean[Channel::waiting]));
   }
   Histogram itl("inter_token_latency_seconds", token_edges());
   gaps_.add_to(itl);
   result.histograms = {ttft_s_, std::move(itl), tpot_s_, e2e_s_, queue_s_, prefill_s_, decode_s_};
-  result.verdict.overload = assess_overload(series_, first_arrival_, last_arrival_, arrivals_);
   result.failures = failures_;
   std::stable_sort(rows_.begin(), rows_.end(),
                    [](const RequestRow& a, const RequestRow& b) { return a.index < b.index; });

@@ -131,7 +131,7 @@ class Recorder {
   std::int64_t failed_ = 0, good_ = 0, input_tokens_ = 0, output_tokens_ = 0;
   std::int64_t query_tokens_ = 0, hit_tokens_ = 0, query_blocks_ = 0, hit_blocks_ = 0;
   std::int64_t preempted_tokens_ = 0;
-  std::vector<std::pair<std::string, std::string>> failures_;
+  std::vector<Failure> failures_;
   std::vector<RequestRow> rows_;
 };
 

@@ -2,10 +2,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "metrics/behaviour.h"
+#include "config/version.h"
 #include "metrics/distribution.h"
 #include "metrics/histogram.h"
 #include "metrics/overload.h"
@@ -80,7 +79,8 @@ struct Verdict {
   std::optional<Overload> overload;
 };
 
-// State over time, for plots: means per bucket of `width_s`, from time 0.
+// State over time, for plots: means per bucket of `width_s`, from time 0, at most 128 buckets,
+// rounded to four decimals.
 struct Series {
   double width_s = 0;
   std::vector<double> kv_used_ratio, running, waiting;
@@ -98,8 +98,13 @@ struct RequestRow {
   std::vector<Duration> gaps;  // empty where the engine did not keep them
 };
 
+// A request that was never served.
+struct Failure {
+  std::string id, reason;
+};
+
 struct RunResult {
-  int behaviour_number = behaviour;
+  int behaviour_number = kvsim::behaviour;
   bool complete = true;
   std::string scenario_json;  // the resolved scenario, a JSON object
   std::string name;           // of the scenario
@@ -112,7 +117,7 @@ struct RunResult {
   Verdict verdict;
   Series series;
   std::vector<Histogram> histograms;
-  std::vector<std::pair<std::string, std::string>> failures;  // id and reason, the first 20
+  std::vector<Failure> failures;  // the first 20
   std::vector<std::string> warnings;
   std::vector<RequestRow> requests;
 };

@@ -38,6 +38,11 @@ class TimeSeries {
     end_ = std::max(end_, end);
   }
 
+  // Merges neighbours until at most `count` buckets are left.
+  void fit(std::size_t count) {
+    while (sums_.size() > count) widen();
+  }
+
   Duration width() const { return Duration(width_); }
   std::size_t size() const { return sums_.size(); }
   // The mean over bucket `i`; the last bucket ends with the last span.

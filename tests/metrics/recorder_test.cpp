@@ -153,7 +153,7 @@ TEST_CASE("failed requests are counted and named") {
   CHECK(result.summary.failed == 1);
   CHECK(result.summary.completed == 0);
   REQUIRE(result.failures.size() == 1);
-  CHECK(result.failures[0].first == "too-long");
+  CHECK(result.failures[0].id == "too-long");
 }
 
 TEST_CASE("prefix rates are over tokens and over full blocks") {

@@ -1,0 +1,39 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "metrics/result.h"
+
+namespace kvsim::report {
+
+enum class Glyphs { unicode, ascii };
+
+// What a rendering may depend on besides the result; nothing about the machine.
+struct Style {
+  Glyphs glyphs = Glyphs::unicode;
+  std::string scenario = "SCENARIO";  // how the user named it, for the command that comes next
+  std::string prometheus_prefix = "kvsim:";
+  bool detailed = false;  // vLLM-bench: with the arrays per request
+};
+
+// One rendering of a result document. Contract: pure, and equal results give equal bytes.
+struct Exporter {
+  std::string_view name;     // flag of `report`, without dashes
+  std::string_view summary;  // one line
+  std::string (*render)(const metrics::RunResult&, const Style&);
+};
+
+std::span<const Exporter> exporters();
+const Exporter* find_exporter(std::string_view name);
+
+// The rows of the registry, one file each.
+std::string render_text(const metrics::RunResult& result, const Style& style);
+std::string render_json(const metrics::RunResult& result, const Style& style);
+std::string render_html(const metrics::RunResult& result, const Style& style);
+std::string render_csv(const metrics::RunResult& result, const Style& style);
+std::string render_requests(const metrics::RunResult& result, const Style& style);
+std::string render_prometheus(const metrics::RunResult& result, const Style& style);
+std::string render_vllm_bench(const metrics::RunResult& result, const Style& style);
+
+}  // namespace kvsim::report

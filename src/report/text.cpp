@@ -1,0 +1,159 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "report/exporter.h"
+#include "report/sparkline.h"
+#include "report/wrap.h"
+#include "units/format.h"
+
+namespace kvsim::report {
+namespace {
+
+using namespace metrics;
+
+constexpr std::size_t columns = 99;
+
+std::string ms(double value) { return format_duration(to_duration(value / 1e3)); }
+std::string whole(double value) { return format_integer(std::llround(value)); }
+std::string percent(double ratio) { return format_significant(ratio * 100) + " %"; }
+std::string rate(double value, std::string_view unit) {
+  return fmt::format("{} {}", format_count(value), unit);
+}
+
+std::string latency_table(const Summary& s) {
+  std::string out = fmt::format("{:8}{:>11}{:>11}", "", "mean", "std");
+  // A table of 99 columns has room for six percentiles.
+  const std::size_t shown = std::min<std::size_t>(s.percentile_levels.size(), 6);
+  for (std::size_t i = 0; i < shown; ++i)
+    out += fmt::format("{:>11}", "p" + percentile_word(s.percentile_levels[i]));
+  out += '\n';
+  const auto row = [&](const char* name, const Distribution& d) {
+    out += fmt::format("  {:6}{:>11}{:>11}", name, ms(d.mean), ms(d.std));
+    for (std::size_t i = 0; i < shown; ++i) out += fmt::format("{:>11}", ms(d.percentiles[i]));
+    out += '\n';
+  };
+  row("TTFT", s.ttft_ms);
+  row("TPOT", s.tpot_ms);
+  row("ITL", s.itl_ms);
+  row("E2E", s.e2el_ms);
+  return out;
+}
+
+std::string throughput(const Summary& s) {
+  std::string out = fmt::format(
+      "  {:12}{}   {}   {}", "throughput", rate(s.request_throughput, "req/s"),
+      rate(s.output_throughput, "output tok/s"), rate(s.total_token_throughput, "total tok/s"));
+  if (s.offered_rate) out += fmt::format("   offered {}", rate(*s.offered_rate, "req/s"));
+  out += '\n';
+  if (s.request_goodput) {
+    const double share = s.request_throughput > 0 ? *s.request_goodput / s.request_throughput : 0;
+    out += fmt::format("  {:12}{} ({} of completed requests keep the SLO)\n", "goodput",
+                       rate(*s.request_goodput, "req/s"), percent(share));
+  }
+  return out;
+}
+
+std::string kv_lines(const RunResult& r, const Style& style) {
+  const KvSummary& kv = r.kv;
+  std::string out =
+      fmt::format("KV  {} blocks, peak {}   prefix hits {} of tokens, {} of blocks\n",
+                  format_integer(kv.total_blocks), percent(kv.peak_used_ratio),
+                  percent(kv.prefix_hit_rate_tokens), percent(kv.prefix_hit_rate_blocks));
+  out += fmt::format("    {} evictions   {} preemptions ({} tokens lost)\n",
+                     format_integer(kv.evicted_blocks), format_integer(kv.preemptions),
+                     format_integer(kv.preempted_tokens));
+  if (r.series.kv_used_ratio.size() < 2) return out;
+  const auto line = [&](const char* name, const std::vector<double>& values, double top,
+                        const std::string& note) {
+    const std::vector<double> few = resample(values, 60);
+    out += fmt::format("    {:9}{}  {}\n", name, sparkline(few, top, style.glyphs), note);
+  };
+  const auto largest = [](const std::vector<double>& v) {
+    return v.empty() ? 0.0 : *std::max_element(v.begin(), v.end());
+  };
+  line("KV used", r.series.kv_used_ratio, 1, "of 100 %");
+  line("running", r.series.running, 0, fmt::format("up to {}", whole(largest(r.series.running))));
+  if (const double most = largest(r.series.waiting); most > 0) {
+    line("waiting", r.series.waiting, 0, fmt::format("up to {}", whole(std::ceil(most))));
+  }
+  return out;
+}
+
+// One line for the engines of a pool: they are alike.
+std::string pools(const RunResult& r) {
+  std::map<int, int> replicas;
+  for (const EngineResult& e : r.engines) ++replicas[e.pool_index];
+  std::string out;
+  for (const EngineResult& e : r.engines) {
+    if (e.replica != 0) continue;
+    const int count = replicas[e.pool_index];
+    std::string line =
+        fmt::format("Pool {}: {} x {}", e.pool, count, e.rules.empty() ? e.profile : e.rules);
+    if (!e.model.empty()) line += fmt::format(", {} on {} x {}", e.model, e.gpus, e.gpu);
+    line += fmt::format(", {} blocks of {} tokens each", format_integer(e.total_blocks),
+                        e.block_tokens);
+    if (!e.cost_note.empty()) line += fmt::format("; step time: {}", e.cost_note);
+    out += wrap(line, columns, 4);
+  }
+  return out;
+}
+
+std::string money(const Cost& c) {
+  std::string out = fmt::format("Cost  {} GPU hours", format_count(c.gpu_hours));
+  if (c.usd_per_million_output_tokens) {
+    out += fmt::format("   ${} per million output tokens",
+                       format_count(*c.usd_per_million_output_tokens));
+  }
+  if (c.usd_per_million_total_tokens) {
+    out += fmt::format("   ${} per million tokens in all",
+                       format_count(*c.usd_per_million_total_tokens));
+  }
+  return out + '\n';
+}
+
+std::string verdict(const RunResult& r, const Style& style) {
+  const Verdict& v = r.verdict;
+  std::string out;
+  if (v.overload && v.overload->overloaded)
+    out += wrap("Overload: " + v.overload->sentence + ".", columns, 4);
+  std::string text = "Verdict: ";
+  if (!r.complete) text += "interrupted, so these figures are of a part of the run. ";
+  text += v.binds == "nothing" ? fmt::format("nothing binds: {}.", v.sentence)
+                               : fmt::format("{} binds: {}.", v.binds, v.sentence);
+  if (!v.lever.empty()) text += fmt::format(" Lever: {}.", v.lever);
+  out += wrap(text, columns, 4);
+  if (!v.set.empty()) out += fmt::format("    Try: kvsim run {} --set {}\n", style.scenario, v.set);
+  return out;
+}
+
+}  // namespace
+
+std::string render_text(const RunResult& r, const Style& style) {
+  const Summary& s = r.summary;
+  std::string out =
+      wrap(fmt::format(
+               "{}: {} requests completed in {} simulated (seed {}); {} input and {} output tokens",
+               r.name.empty() ? "run" : r.name, format_integer(s.completed),
+               format_duration(to_duration(s.duration)), r.seed,
+               whole(static_cast<double>(s.total_input_tokens)),
+               whole(static_cast<double>(s.total_output_tokens))),
+           columns, 4);
+  out += latency_table(s);
+  out += throughput(s);
+  out += kv_lines(r, style);
+  out += pools(r);
+  out += money(r.cost);
+  if (s.failed > 0) {
+    out += fmt::format("Failed: {} requests\n", format_integer(s.failed));
+    for (std::size_t i = 0; i < r.failures.size() && i < 3; ++i) {
+      out += wrap(fmt::format("  {}: {}", r.failures[i].id, r.failures[i].reason), columns, 6);
+    }
+  }
+  for (const std::string& warning : r.warnings) out += wrap("Note: " + warning, columns, 4);
+  return out + verdict(r, style);
+}
+
+}  // namespace kvsim::report
