@@ -2,6 +2,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "config/fields.h"
 
@@ -32,6 +33,11 @@ std::string echo_json(const T& value, std::string_view schema = {}) {
   return echo.json();
 }
 
+// One field as the reference pages show it; `name` is dotted, with [] for the items of lists.
+struct FieldRow {
+  std::string name, type, fallback, doc;  // fallback: the default, "required" or "unset"
+};
+
 // JSON Schema (draft-07) of a struct, and its fields as a Markdown table
 // (field, type, default, meaning), nested structs flattened with dotted names.
 class SchemaWriter {
@@ -41,6 +47,7 @@ class SchemaWriter {
   FieldVisitor& visitor();
   std::string json_schema(std::string_view title, std::string_view schema_id) const;
   std::string markdown() const;
+  const std::vector<FieldRow>& rows() const;
 
  private:
   struct Impl;

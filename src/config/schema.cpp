@@ -10,15 +10,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Row {
-  std::string name, type, fallback, doc;
-};
-
 // Visits a default-constructed struct: the values it sees are the defaults.
 class SchemaVisitor final : public FieldVisitor {
  public:
   Json root = object_schema();
-  std::vector<Row> rows;
+  std::vector<FieldRow> rows;
 
   using FieldVisitor::field;
   void field(const Field& f, bool& x) override {
@@ -75,7 +71,7 @@ class SchemaVisitor final : public FieldVisitor {
   void end_object() override { leave(); }
   std::size_t begin_list(const Field& f, std::size_t) override {
     put(f, {{"type", "array"}, {"items", object_schema()}}, "list", "");
-    enter(Row{std::string(f.name) + "[]", "", "", ""}, property(f)["items"]);
+    enter(FieldRow{std::string(f.name) + "[]", "", "", ""}, property(f)["items"]);
     return 1;
   }
   bool begin_item(std::size_t) override { return true; }
@@ -140,7 +136,7 @@ class SchemaVisitor final : public FieldVisitor {
   void enter(const Field& f, Json& schema) {
     stack_.push_back({&schema, stack_.back().prefix + std::string(f.name) + "."});
   }
-  void enter(const Row& row, Json& schema) {
+  void enter(const FieldRow& row, Json& schema) {
     stack_.push_back({&schema, stack_.back().prefix + row.name + "."});
   }
   void leave() { stack_.pop_back(); }
@@ -169,9 +165,11 @@ std::string SchemaWriter::json_schema(std::string_view title, std::string_view s
   return out.dump(2) + "\n";
 }
 
+const std::vector<FieldRow>& SchemaWriter::rows() const { return impl_->visitor.rows; }
+
 std::string SchemaWriter::markdown() const {
   std::string out = "| field | type | default | meaning |\n|---|---|---|---|\n";
-  for (const Row& row : impl_->visitor.rows)
+  for (const FieldRow& row : impl_->visitor.rows)
     out += fmt::format("| `{}` | {} | {} | {} |\n", row.name, row.type,
                        row.fallback.empty() ? "" : "`" + row.fallback + "`", row.doc);
   return out;

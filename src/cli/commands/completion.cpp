@@ -1,6 +1,7 @@
 #include "cli/completion.h"
 
 #include "cli/commands/makers.h"
+#include "spec/catalog.h"
 
 namespace kvsim::cli {
 namespace {
@@ -14,7 +15,8 @@ class CompletionCommand final : public Command {
   }
 
   Exit run(Context& context) override {
-    const CompletionIds ids;
+    const spec::Catalog catalog(context.catalog_folders());
+    const CompletionIds ids{catalog.model_ids(), catalog.gpu_ids()};
     if (shell_ == "bash")
       context.print(bash_completion(ids));
     else if (shell_ == "zsh")

@@ -14,10 +14,13 @@ namespace kvsim::cli {
 
 // Trust
 
+std::unique_ptr<Command> make_check();
+
 // Results
 
 // Help
 
+std::unique_ptr<Command> make_explain();
 std::unique_ptr<Command> make_completion();
 std::unique_ptr<Command> make_version();
 

@@ -16,10 +16,14 @@ constexpr CommandEntry table[] = {
 
     // Trust
 
+    {"check", "validate any kvsim file; --resolve shows every value and its origin", "Trust",
+     make_check},
+
     // Results
 
     // Help
 
+    {"explain", "what a metric, field, flag, policy or error code means", "Help", make_explain},
     {"completion", "print the completion script of a shell", "Help", make_completion},
     {"version", "version, behaviour number and schema numbers", "Help", make_version},
 };

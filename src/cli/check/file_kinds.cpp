@@ -1,0 +1,88 @@
+#include "cli/check/file_kinds.h"
+
+#include <fmt/format.h>
+
+#include "config/echo.h"
+#include "diag/suggest.h"
+#include "spec/gpu_spec.h"
+#include "spec/model_spec.h"
+
+namespace kvsim::cli {
+namespace {
+
+template <class T>
+T read_all(const config::Document& document, std::string_view schema, CheckedFile& out) {
+  Diagnostics diagnostics;
+  T value;
+  config::read(document.root(), value, diagnostics, schema, &out.origins);
+  diagnostics.throw_if_errors();
+  if constexpr (requires { finalize(value, document.name(), diagnostics); }) {
+    finalize(value, document.name(), diagnostics);
+    diagnostics.throw_if_errors();
+  }
+  out.kind = schema;
+  out.name = value.id;
+  out.resolved = config::echo_json(value, schema);
+  return value;
+}
+
+template <class T, const std::string_view& schema>
+CheckedFile check_spec(config::Document& document, const Context&) {
+  CheckedFile out;
+  read_all<T>(document, schema, out);
+  return out;
+}
+
+constexpr FileKind kinds[] = {
+    {spec::gpu_schema, check_spec<spec::GpuSpec, spec::gpu_schema>},
+    {spec::link_schema, check_spec<spec::LinkSpec, spec::link_schema>},
+    {spec::model_schema, check_spec<spec::ModelSpec, spec::model_schema>},
+};
+
+std::string kind_of(std::string_view schema) {
+  return std::string(schema.substr(0, schema.find('/')));
+}
+
+[[noreturn]] void refuse(const config::Document& document) {
+  std::vector<std::string> known;
+  for (const FileKind& kind : kinds) known.emplace_back(kind.schema);
+  const std::string list = fmt::format("expected one of {}", fmt::join(known, ", "));
+  const config::Value root = document.root();
+  if (!root.is_object())
+    throw InputError(root.diagnostic("wrong-type",
+                                     fmt::format("expected an object, found {}", root.describe())));
+  const config::Value schema = root.find("schema");
+  if (!schema.exists())
+    throw InputError(root.diagnostic(
+        "schema-missing", "the file does not say what it is: its first field must be \"schema\"",
+        list));
+  if (!schema.is_string())
+    throw InputError(schema.diagnostic(
+        "schema-wrong", fmt::format("schema: expected a string, found {}", schema.describe()),
+        list));
+  for (const FileKind& kind : kinds)
+    if (kind_of(kind.schema) == kind_of(schema.string()))
+      throw InputError(schema.diagnostic(
+          "schema-version",
+          fmt::format("schema {} is not a version this kvsim reads", schema.describe()),
+          fmt::format("it reads \"{}\"", kind.schema)));
+  const auto near = nearest(schema.string(), known);
+  throw InputError(schema.diagnostic(
+      "schema-unknown", fmt::format("there is no kind of file with schema {}", schema.describe()),
+      near ? fmt::format("did you mean \"{}\"?", *near) : list));
+}
+
+}  // namespace
+
+std::span<const FileKind> file_kinds() { return kinds; }
+
+CheckedFile check_file(const std::string& path, const Context& context) {
+  config::Document document = config::Document::load(path);
+  const config::Value root = document.root();
+  if (root.is_object() && root.find("schema").exists() && root.find("schema").is_string())
+    for (const FileKind& kind : kinds)
+      if (kind.schema == root.find("schema").string()) return kind.check(document, context);
+  refuse(document);
+}
+
+}  // namespace kvsim::cli

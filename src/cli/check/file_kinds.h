@@ -1,0 +1,34 @@
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/context.h"
+#include "config/document.h"
+#include "config/reader.h"
+
+namespace kvsim::cli {
+
+// A file that `check` accepted.
+struct CheckedFile {
+  std::string kind;      // "kvsim.model/1", "Hugging Face config", ...
+  std::string name;      // its id or name; may be empty
+  std::string resolved;  // every value as JSON; "" for kinds without one
+  config::Origins origins;
+};
+
+// Reads a document with that "schema" as its user would and throws InputError with all that is
+// wrong.
+struct FileKind {
+  std::string_view schema;
+  CheckedFile (*check)(config::Document& document, const Context& context);
+};
+
+std::span<const FileKind> file_kinds();
+
+// By content: the kind that the document's "schema" names, a Hugging Face configuration, or an
+// InputError that says which kinds there are.
+CheckedFile check_file(const std::string& path, const Context& context);
+
+}  // namespace kvsim::cli

@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/commands/makers.h"
+#include "cli/explain/pages.h"
+#include "cli/explain/topic.h"
+#include "config/document.h"
+#include "diag/suggest.h"
+#include "report/table.h"
+
+namespace kvsim::cli {
+namespace {
+
+class Explain final : public Command {
+ public:
+  void describe(Flags& flags) override {
+    flags.example("kvsim explain goodput", "what a word of kvsim means");
+    flags.example("kvsim explain wrong-type", "what an error code means and what to do");
+    flags
+        .positional("TOPIC", topic_,
+                    "a metric, field, flag, policy, dtype or error code (default: list them)")
+        .completes(Complete::topic);
+    flags
+        .option("--write-pages", folder_,
+                "write the generated pages below DIR, which is docs/ of a checkout")
+        .value("DIR")
+        .hide();
+  }
+
+  Exit run(Context& context) override {
+    if (!folder_.empty()) return write_pages(context);
+    const std::vector<Topic> all = all_topics();
+    const std::vector<Topic> found = topic_.empty() ? all : find_topics(all, topic_);
+    if (found.empty()) unknown(all);
+    if (context.json())
+      print_json(found, context);
+    else if (topic_.empty())
+      print_list(found, context);
+    else
+      print_text(found, context);
+    return Exit::ok;
+  }
+
+ private:
+  Exit write_pages(Context& context) const {
+    for (const Page& page : pages()) {
+      const std::filesystem::path path = std::filesystem::path(folder_) / page.path;
+      std::error_code error;
+      std::filesystem::create_directories(path.parent_path(), error);
+      if (error) throw IoError(path.parent_path().string(), "cannot be made: " + error.message());
+      config::write_file(path.string(), page.text);
+      context.detail("wrote " + path.string());
+    }
+    return Exit::ok;
+  }
+
+  [[noreturn]] void unknown(const std::vector<Topic>& all) const {
+    std::vector<std::string> names;
+    for (const Topic& topic : all) {
+      names.push_back(topic.name);
+      if (const auto dot = topic.name.rfind('.'); dot != std::string::npos)
+        names.push_back(topic.name.substr(dot + 1));
+    }
+    const auto near = nearest(topic_, names);
+    throw UsageError(
+        fmt::format("there is nothing to explain about {}", config::json_string(topic_)),
+        near ? fmt::format("did you mean {}?", *near) : "kvsim explain lists the topics",
+        "usage-unknown-topic");
+  }
+
+  static void print_text(const std::vector<Topic>& found, Context& context) {
+    bool first = true;
+    for (const Topic& topic : found) {
+      if (!std::exchange(first, false)) context.print("\n");
+      context.print(fmt::format("{} ({})\n  {}\n", context.paint(topic.name, Ink::bold), topic.kind,
+                                topic.summary));
+      std::string_view rest = topic.text;
+      while (!rest.empty()) {
+        const auto end = rest.find('\n');
+        context.print(fmt::format("  {}\n", rest.substr(0, end)));
+        rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+      }
+    }
+  }
+
+  // Names only, kind by kind.
+  static void print_list(const std::vector<Topic>& all, Context& context) {
+    std::vector<std::string> kinds;
+    for (const Topic& topic : all)
+      if (std::ranges::count(kinds, topic.kind) == 0) kinds.push_back(topic.kind);
+    report::Table table({{"kind"}, {"topics"}});
+    for (const std::string& kind : kinds) {
+      std::vector<std::string> names;
+      for (const Topic& topic : all)
+        if (topic.kind == kind && std::ranges::count(names, topic.name) == 0)
+          names.push_back(topic.name);
+      const bool is_field = kind.ends_with(" field");
+      table.row({kind, is_field ? fmt::format("{} fields; kvsim explain FIELD", names.size())
+                                : fmt::format("{}", fmt::join(names, " "))});
+    }
+    context.print(table.text());
+  }
+
+  static void print_json(const std::vector<Topic>& found, Context& context) {
+    std::string list;
+    for (const Topic& t : found)
+      list += fmt::format("{}\n  {{\"kind\": {}, \"name\": {}, \"summary\": {}, \"text\": {}}}",
+                          list.empty() ? "" : ",", config::json_string(t.kind),
+                          config::json_string(t.name), config::json_string(t.summary),
+                          config::json_string(t.text));
+    context.print(fmt::format("{{\"schema\": \"kvsim.topics/1\", \"topics\": [{}\n]}}\n", list));
+  }
+
+  std::string topic_, folder_;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> make_explain() { return std::make_unique<Explain>(); }
+
+}  // namespace kvsim::cli

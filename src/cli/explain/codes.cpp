@@ -1,0 +1,102 @@
+#include "cli/explain/codes.h"
+
+#include "cli/explain/topic.h"
+
+namespace kvsim::cli {
+namespace {
+
+constexpr CodeText codes[] = {
+    // The command line (exit 2)
+    {"usage", "the command line cannot be understood",
+     "kvsim help COMMAND shows what a command takes."},
+    {"usage-unknown-command", "there is no command of that name",
+     "kvsim --help lists the commands."},
+    {"usage-unknown-flag", "the command has no flag of that name",
+     "Flags of vLLM keep their names; kvsim help COMMAND lists them. After -- words are never "
+     "flags."},
+    {"usage-unknown-topic", "kvsim explain has no text of that name",
+     "kvsim explain lists all topics."},
+    {"usage-value", "a flag's value cannot be read, or is none of its words or out of its range",
+     "Sizes take KiB, MiB, GiB, TiB (powers of 1024) or kB, MB, GB, TB (powers of 1000); times ns "
+     "to h; a bare\n"
+     "number is in bytes or seconds."},
+    {"usage-missing-value", "a flag that takes a value stands without one",
+     "Write --flag VALUE or --flag=VALUE."},
+    {"usage-missing", "a required word or flag is missing",
+     "kvsim help COMMAND shows the usage line."},
+    {"usage-extra-word", "the command takes fewer words than were given",
+     "Quote a value that holds blanks."},
+    {"usage-twice", "a flag that may be given once is given more often",
+     "Only --set, --models-dir and their like repeat."},
+
+    // The program (exits 4, 70, 130)
+    {"io", "a file cannot be opened, read or written",
+     "The message says which and why. Nothing else was written."},
+    {"interrupted", "SIGINT or SIGTERM ended the command",
+     "Files are written whole or not at all."},
+    {"internal", "a check inside kvsim failed: a bug, not your input",
+     "Please report it with the message, which says where the simulation stood, and the scenario."},
+    {"out-of-memory", "there is not enough memory",
+     "Foreign traces stream in bounded memory; the kvsim format does not."},
+    {"more-diagnostics", "only the first twenty diagnostics of an input are shown",
+     "Mend those first."},
+    {"note", "a remark; nothing is wrong", "--quiet hides remarks and warnings."},
+
+    // JSON files (exit 3)
+    {"json-syntax", "the text is not JSON",
+     "Comments (// and /* */) are allowed in files that people write; trailing commas are not."},
+    {"json-empty", "the file holds nothing but blanks", ""},
+    {"json-duplicate-key", "an object has the same key twice",
+     "Which of the two is meant cannot be known; remove one."},
+    {"json-depth", "the document is nested too deeply", ""},
+    {"json-size", "the document is too large to be one of kvsim's", ""},
+    {"wrong-type", "a value has another type than the field",
+     "The message says what was expected and what was found."},
+    {"out-of-range", "a number is outside what the field allows", "The message gives the range."},
+    {"unknown-key", "the object has no such field",
+     "Misspelt fields are errors, never ignored; the nearest field is named."},
+    {"unknown-word", "the field takes one of a closed list of words", ""},
+    {"missing-field", "a required field is missing", ""},
+    {"two-names", "a field is given under two of its names",
+     "A field and its aliases are the same; keep one."},
+    {"schema-missing", "the file does not say what it is",
+     "Its first field must be \"schema\": \"kvsim.<kind>/<version>\"."},
+    {"schema-wrong", "the file is of another kind than the command wants", ""},
+    {"schema-version", "the file is of a version that this kvsim does not read", ""},
+    {"schema-unknown", "there is no such kind of file", "kvsim version lists the kinds."},
+    {"set-path", "a --set path leads nowhere",
+     "Paths are dotted with array indices: cluster.pools.0.engine.max_num_seqs; /cluster/pools/0 "
+     "is the same."},
+
+    // CSV files (exit 3)
+    {"csv-empty", "the file has no header line", ""},
+    {"csv-missing-column", "a column that the file's kind needs is missing", ""},
+
+    // Models, GPUs, links (exit 3)
+    {"unknown-model", "the catalog has no model of that id or alias",
+     "kvsim model list shows all. A path starts with ./ ../ or / or ends in .json; --models-dir "
+     "adds a folder."},
+    {"unknown-gpu", "the catalog has no GPU of that id or alias", "kvsim gpu list shows all."},
+    {"unknown-link", "the catalog has no link of that id or alias",
+     "models/link/ has those of the catalog."},
+    {"catalog-file", "a file in a --models-dir folder is no model, GPU or link", ""},
+    {"model-inconsistent",
+     "fields of a model contradict each other or lack one that the attention kind needs", ""},
+    {"gpu-without-link", "several GPUs were asked for, but the GPU names no link between them", ""},
+    {"kv-dtype-unknown", "there is no KV cache dtype of that name", "kvsim explain lists them."},
+
+    // Request lists and traces (exit 3)
+    {"trace-time-order", "arrivals go back in time",
+     "Lines with \"after\" may; all others are in order of arrival_s."},
+    {"trace-duplicate-id", "two requests have the same id", ""},
+};
+
+}  // namespace
+
+std::span<const CodeText> code_texts() { return codes; }
+
+void add_code_topics(std::vector<Topic>& out) {
+  for (const CodeText& c : codes) out.push_back({"error code", c.code, c.meaning, c.remedy});
+}
+
+}  // namespace kvsim::cli

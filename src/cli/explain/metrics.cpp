@@ -1,0 +1,86 @@
+#include "cli/explain/topic.h"
+
+namespace kvsim::cli {
+namespace {
+
+struct MetricText {
+  const char* name;
+  const char* summary;
+  const char* text;
+};
+
+// Definitions as `vllm bench serve` has them; where other tools differ, the text says so.
+constexpr MetricText metrics[] = {
+    {"ttft_ms", "time to first token: end of the step that makes it, minus arrival",
+     "Queueing and every prefill chunk are inside. Network and tokenizer time are not: kvsim "
+     "starts where the\n"
+     "engine takes the request. GuideLLM's TPOT contains this time; vLLM's and kvsim's do not."},
+    {"tpot_ms",
+     "time per output token after the first, one value per request: (end - first token) / (n - 1)",
+     "A request of one token has none and is left out of the distribution; it counts as 0 against "
+     "an SLO, as\n"
+     "in vllm bench serve --goodput. AIPerf calls this value inter-token latency."},
+    {"itl_ms", "inter-token latency: every gap between successive token events, over all requests",
+     "Several tokens of one step (speculation) are one event. Long requests weigh more than in "
+     "tpot_ms, and\n"
+     "stalls by prefills or preemptions show here first. Kept as (gap, count) pairs; the "
+     "statistics are exact."},
+    {"e2el_ms", "end-to-end latency: last token minus arrival", ""},
+    {"duration",
+     "seconds from time 0 (with a warm-up: from the first measured arrival) to the last end", ""},
+    {"completed", "requests that got all their tokens", ""},
+    {"failed", "requests that were never served; each is named with its reason", ""},
+    {"total_input_tokens", "prompt tokens of completed requests", ""},
+    {"total_output_tokens", "output tokens of completed requests", ""},
+    {"request_throughput", "completed requests per second of duration", ""},
+    {"request_goodput",
+     "completed requests per second that kept every limit of slo; null without one",
+     "A request is good when its ttft_ms, tpot_ms and e2el_ms are within the limits that are "
+     "given. Goodput\n"
+     "and not throughput is what to size a deployment by: a saturated one has the best "
+     "throughput."},
+    {"output_throughput", "output tokens per second of duration", ""},
+    {"total_token_throughput", "prompt and output tokens per second of duration", ""},
+    {"offered_rate",
+     "arrivals per second between the first and the last; null when all come at once",
+     "If it is above request_throughput for long, the queue grows as long as the trace lasts: the "
+     "verdict\n"
+     "then says so, and the TTFT tells how long the trace is, not how good the deployment is."},
+    {"max_output_tokens_per_s", "most output tokens within one second", ""},
+    {"max_concurrent_requests", "most requests present within one second", ""},
+    {"total_blocks", "usable KV blocks of all engines; vLLM's null block is not among them", ""},
+    {"peak_used_ratio", "largest share of blocks held by requests at one moment",
+     "Cached blocks that no request holds count as free, as in vLLM's kv_cache_usage_perc and "
+     "SGLang's\n"
+     "token_usage."},
+    {"mean_used_ratio", "share of blocks held by requests, in the mean over time", ""},
+    {"prefix_query_tokens", "prompt tokens looked up in the prefix cache at first admissions", ""},
+    {"prefix_hit_tokens", "prompt tokens found there; whole blocks only", ""},
+    {"prefix_hit_rate_tokens", "prefix_hit_tokens over prefix_query_tokens",
+     "Admissions after a preemption are left out, as in vLLM. SGLang's cache_hit_rate counts the "
+     "tokens of\n"
+     "prefill batches instead; Mooncake counts blocks (prefix_hit_rate_blocks)."},
+    {"prefix_hit_rate_blocks", "blocks found over full blocks looked up", ""},
+    {"evicted_blocks", "cached blocks whose content was given up for another request", ""},
+    {"preemptions", "times a running request lost its blocks and went back to the queue",
+     "It keeps its place by arrival and recomputes prompt and generated tokens when it is admitted "
+     "again.\n"
+     "Many preemptions mean too many sequences for the KV pool: lower max_num_seqs or enlarge the "
+     "pool."},
+    {"preempted_tokens", "computed tokens that preemptions threw away", ""},
+    {"gpu_hours", "GPUs of the deployment times duration", ""},
+    {"usd_per_million_output_tokens",
+     "price of the GPU hours over output tokens; null without a price",
+     "Idle time is paid for too: on an open-loop trace at a low rate this says how badly the GPUs "
+     "are used."},
+    {"usd_per_million_total_tokens", "the same over prompt and output tokens", ""},
+    {"energy_wh", "energy; null until power is modelled", ""},
+};
+
+}  // namespace
+
+void add_metric_topics(std::vector<Topic>& out) {
+  for (const MetricText& m : metrics) out.push_back({"metric", m.name, m.summary, m.text});
+}
+
+}  // namespace kvsim::cli
