@@ -17,7 +17,9 @@ class Constant final : public CostModel {
     return b;
   }
   Source source() const override { return Source::constant; }
-  std::string describe() const override { return fmt::format("every step takes {} s, as the scenario says", seconds_); }
+  std::string describe() const override {
+    return fmt::format("every step takes {} s, as the scenario says", seconds_);
+  }
 
  private:
   double seconds_;

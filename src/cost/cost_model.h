@@ -16,16 +16,18 @@ namespace kvsim::cost {
 
 // Where a time comes from, and what error class that carries.
 enum class Source { measured, fitted, datasheet, constant };
-inline constexpr std::array<std::string_view, 4> source_names{"measured", "fitted", "datasheet", "constant"};
+inline constexpr std::array<std::string_view, 4> source_names{"measured", "fitted", "datasheet",
+                                                              "constant"};
 
 // What limits an operator or a step.
 enum class Binds { compute, memory_bandwidth, link, launch };
-inline constexpr std::array<std::string_view, 4> binds_names{"compute", "HBM bandwidth", "link", "launch floor"};
+inline constexpr std::array<std::string_view, 4> binds_names{"compute", "HBM bandwidth", "link",
+                                                             "launch floor"};
 
 // One line of a step's bill.
 struct OperatorTime {
-  std::string name;        // "qkv_gemm", "attention[global]", "all_reduce", "lm_head", ...
-  double seconds = 0;      // all layers of all stages together
+  std::string name;    // "qkv_gemm", "attention[global]", "all_reduce", "lm_head", ...
+  double seconds = 0;  // all layers of all stages together
   double flops = 0;
   double bytes = 0;        // HBM traffic; link traffic for communication
   std::int64_t calls = 0;  // kernel launches
@@ -35,9 +37,10 @@ struct OperatorTime {
 struct StepBill {
   std::vector<OperatorTime> operators;
   double seconds = 0;
-  double flops = 0, bytes = 0;  // per GPU of a stage group, all stages together; link traffic excluded
-  double intensity = 0;         // flops / bytes
-  double ridge = 0;             // the GPU's matrix rate for most of the flops / bandwidth
+  double flops = 0,
+         bytes = 0;      // per GPU of a stage group, all stages together; link traffic excluded
+  double intensity = 0;  // flops / bytes
+  double ridge = 0;      // the GPU's matrix rate for most of the flops / bandwidth
   Binds binds = Binds::memory_bandwidth;
 };
 
@@ -69,12 +72,13 @@ struct RooflineOptions {
 // Datasheet roofline over the model's real operators: per-layer GEMMs, attention by group,
 // all-reduce, LM head, with launch floors (docs/explanation/roofline.md has every constant and its
 // source). A pipeline's step is the sum of its stages: one batch from end to end.
-std::unique_ptr<CostModel> make_roofline(const spec::ModelSpec& model, const spec::GpuSpec& gpu, const RooflineOptions& options);
+std::unique_ptr<CostModel> make_roofline(const spec::ModelSpec& model, const spec::GpuSpec& gpu,
+                                         const RooflineOptions& options);
 
 // Largest step that vLLM captures a graph for, and the captured size that `tokens` is padded to
 // (sizes 1, 2, 4, then multiples of 8 below 256, of 16 above).
-std::int64_t cuda_graph_limit(std::int64_t max_num_batched_tokens, std::int64_t max_num_seqs, std::int64_t spec_tokens,
-                              const spec::GpuSpec& gpu);
+std::int64_t cuda_graph_limit(std::int64_t max_num_batched_tokens, std::int64_t max_num_seqs,
+                              std::int64_t spec_tokens, const spec::GpuSpec& gpu);
 std::int64_t cuda_graph_size(std::int64_t tokens, std::int64_t limit);
 // How many sizes are captured up to `limit`.
 std::int64_t cuda_graph_count(std::int64_t limit);

@@ -19,7 +19,8 @@ struct Sum {
 };
 struct Lines {
   StepBill bill;
-  void operator()(std::string_view name, double s, double flops, double bytes, std::int64_t calls, Binds binds) {
+  void operator()(std::string_view name, double s, double flops, double bytes, std::int64_t calls,
+                  Binds binds) {
     bill.seconds += s;
     for (OperatorTime& line : bill.operators)
       if (line.name == name) {
@@ -61,27 +62,31 @@ class Roofline final : public CostModel {
     }
     b.intensity = b.bytes > 0 ? b.flops / b.bytes : 0;
     b.ridge = ridge_rate_.value() / bandwidth_.value();
-    b.binds = static_cast<Binds>(std::max_element(by_limit.begin(), by_limit.end()) - by_limit.begin());
+    b.binds =
+        static_cast<Binds>(std::max_element(by_limit.begin(), by_limit.end()) - by_limit.begin());
     return b;
   }
 
   Source source() const override { return Source::datasheet; }
   std::string describe() const override {
     return "datasheet roofline of " + gpu_ +
-           ": 80 % of the peak bandwidth, 81 % of the matrix peak, 3 us per kernel; the engine's host time is not "
+           ": 80 % of the peak bandwidth, 81 % of the matrix peak, 3 us per kernel; the engine's "
+           "host time is not "
            "included, so expect steps 5 to 40 % longer";
   }
 
  private:
   // One kernel in `layers` layers: the slower of memory and matrix units, after a launch floor.
   template <class Out>
-  void kernel(Out& out, std::string_view name, std::int64_t layers, std::int64_t calls, double bytes, double flops,
-              double seconds_per_flop) const {
+  void kernel(Out& out, std::string_view name, std::int64_t layers, std::int64_t calls,
+              double bytes, double flops, double seconds_per_flop) const {
     const double n = static_cast<double>(layers);
     const double memory = bytes * plan_.seconds_per_byte, compute = flops * seconds_per_flop;
     const double floor = kernel_floor_s * static_cast<double>(calls);
     const double work = std::max(memory, compute);
-    const Binds binds = work < floor ? Binds::launch : memory >= compute ? Binds::memory_bandwidth : Binds::compute;
+    const Binds binds = work < floor        ? Binds::launch
+                        : memory >= compute ? Binds::memory_bandwidth
+                                            : Binds::compute;
     out(name, n * (floor + work), n * flops, n * bytes, layers * calls, binds);
   }
 
@@ -90,7 +95,8 @@ class Roofline final : public CostModel {
     if (r.ranks <= 1 || r.calls == 0) return;
     const double sent = 2 * (r.ranks - 1) / r.ranks * tokens * r.tokens * plan_.hidden_bytes;
     const double n = static_cast<double>(r.calls);
-    out(name, n * (plan_.reduce_floor + sent * plan_.seconds_per_link_byte), 0, n * sent, r.calls, Binds::link);
+    out(name, n * (plan_.reduce_floor + sent * plan_.seconds_per_link_byte), 0, n * sent, r.calls,
+        Binds::link);
   }
 
   template <class Out>
@@ -101,32 +107,37 @@ class Roofline final : public CostModel {
     for (const Linear& l : plan_.linears) {
       double rows = tokens;
       if (l.up_projection) rows = std::max(tokens, decodes + shape.context.prefill_kv_tokens);
-      kernel(out, l.name, l.layers, 1, l.weight_bytes + rows * l.token_bytes, rows * l.token_flops, l.seconds_per_flop);
+      kernel(out, l.name, l.layers, 1, l.weight_bytes + rows * l.token_bytes, rows * l.token_flops,
+             l.seconds_per_flop);
     }
     for (const Experts& e : plan_.experts) {
       // Each token picks its experts without repetition, evenly over all.
       const double group_tokens = tokens * e.ranks_tokens;
       const double touched = e.local_experts * (1 - std::pow(1 - e.share, group_tokens));
       const double rows = group_tokens * e.token_rows;
-      kernel(out, "experts", e.layers, 4, touched * e.expert_bytes + rows * e.row_bytes, rows * e.row_flops,
-             e.seconds_per_flop);
+      kernel(out, "experts", e.layers, 4, touched * e.expert_bytes + rows * e.row_bytes,
+             rows * e.row_flops, e.seconds_per_flop);
     }
     for (const Attention& a : plan_.attention) attention(out, a, shape, tokens);
     for (const Recurrent& r : plan_.recurrent) {
       const double requests = static_cast<double>(shape.decode_requests + shape.prefill_requests);
-      kernel(out, r.name, r.layers, 1, requests * r.state_bytes, tokens * r.token_flops, plan_.attention_seconds_per_flop);
+      kernel(out, r.name, r.layers, 1, requests * r.state_bytes, tokens * r.token_flops,
+             plan_.attention_seconds_per_flop);
     }
     const double calls = static_cast<double>(plan_.elementwise.calls);
-    out("elementwise", calls * kernel_floor_s + tokens * plan_.elementwise.token_bytes * plan_.seconds_per_byte, 0,
+    out("elementwise",
+        calls * kernel_floor_s + tokens * plan_.elementwise.token_bytes * plan_.seconds_per_byte, 0,
         tokens * plan_.elementwise.token_bytes, plan_.elementwise.calls,
-        tokens * plan_.elementwise.token_bytes * plan_.seconds_per_byte < calls * kernel_floor_s ? Binds::launch
-                                                                                                 : Binds::memory_bandwidth);
+        tokens * plan_.elementwise.token_bytes * plan_.seconds_per_byte < calls * kernel_floor_s
+            ? Binds::launch
+            : Binds::memory_bandwidth);
     reduce(out, "all_reduce", plan_.attention_reduce, tokens);
     reduce(out, "expert_exchange", plan_.expert_reduce, tokens);
     if (plan_.stages > 1) {
-      const double hops = static_cast<double>(plan_.stages - 1), sent = 2 * tokens * plan_.hidden_bytes;
-      out("stage_send", hops * (plan_.send_floor + sent * plan_.seconds_per_link_byte), 0, hops * sent, plan_.stages - 1,
-          Binds::link);
+      const double hops = static_cast<double>(plan_.stages - 1),
+                   sent = 2 * tokens * plan_.hidden_bytes;
+      out("stage_send", hops * (plan_.send_floor + sent * plan_.seconds_per_link_byte), 0,
+          hops * sent, plan_.stages - 1, Binds::link);
     }
     if (shape.sampled_rows > 0) head(out, static_cast<double>(shape.sampled_rows));
   }
@@ -136,15 +147,17 @@ class Roofline final : public CostModel {
     const StepShape::Group& g = shape.groups[static_cast<std::size_t>(a.group)];
     const double write = tokens * a.write_bytes;
     if (shape.decode_requests > 0)
-      kernel(out, a.name, a.layers, 1, g.decode_kv_tokens * a.kv_bytes + write, g.decode_pairs * a.decode_flops,
-             plan_.attention_seconds_per_flop);
+      kernel(out, a.name, a.layers, 1, g.decode_kv_tokens * a.kv_bytes + write,
+             g.decode_pairs * a.decode_flops, plan_.attention_seconds_per_flop);
     if (shape.prefill_requests > 0)
-      kernel(out, a.name, a.layers, 1, g.prefill_kv_tokens * a.kv_bytes + (shape.decode_requests > 0 ? 0 : write),
+      kernel(out, a.name, a.layers, 1,
+             g.prefill_kv_tokens * a.kv_bytes + (shape.decode_requests > 0 ? 0 : write),
              g.prefill_pairs * a.prefill_flops, plan_.attention_seconds_per_flop);
     if (a.index_layers > 0)
       kernel(out, "indexer", a.index_layers, 1,
              (shape.context.decode_kv_tokens + shape.context.prefill_kv_tokens) * a.index_bytes,
-             (shape.context.decode_pairs + shape.context.prefill_pairs) * a.index_flops, plan_.attention_seconds_per_flop);
+             (shape.context.decode_pairs + shape.context.prefill_pairs) * a.index_flops,
+             plan_.attention_seconds_per_flop);
   }
 
   // LM head on the sampled rows, gathering of the logits, three passes of sampling over them.
@@ -155,7 +168,8 @@ class Roofline final : public CostModel {
     const double all = rows * plan_.vocab * plan_.tp;
     if (plan_.tp > 1) {
       const double sent = 2 * all * (plan_.tp - 1) / plan_.tp;
-      out("logits_gather", plan_.reduce_floor + sent * plan_.seconds_per_link_byte, 0, sent, 1, Binds::link);
+      out("logits_gather", plan_.reduce_floor + sent * plan_.seconds_per_link_byte, 0, sent, 1,
+          Binds::link);
     }
     kernel(out, "sampling", 1, 3, 3 * 4 * all, 0, 0);
   }

@@ -51,11 +51,10 @@ struct Builder {
     const int tp = options.plan.tensor_parallel_size;
     if (g.recurrent) {
       const double state = wide(kvformat::recurrent_state_bytes(*g.recurrent, tp).value());
-      const double elements = wide(g.recurrent->state_elements > 0
-                                       ? g.recurrent->state_elements
-                                       : g.recurrent->value_heads * g.recurrent->key_dim * g.recurrent->value_dim);
+      const double elements = wide(g.recurrent->state_elements);
       // Decay, S k, rank-one update and S q: eight operations per state element.
-      plan.recurrent.push_back({"state_update[" + g.name + "]", layers, 2 * state, 8 * elements / tp});
+      plan.recurrent.push_back(
+          {"state_update[" + g.name + "]", layers, 2 * state, 8 * elements / tp});
       return;
     }
     const double heads = wide(g.num_heads / tp);
@@ -69,11 +68,14 @@ struct Builder {
     if (g.compression) {
       a.decode_flops = a.prefill_flops = 4 * heads * wide(g.compression->entry_dim);
       a.index_bytes = token.index / wide(g.compression->ratio);
-      if (g.indexer) a.index_flops = 2 * wide(g.indexer->heads * g.indexer->head_dim) / wide(g.compression->ratio);
+      if (g.indexer)
+        a.index_flops =
+            2 * wide(g.indexer->heads * g.indexer->head_dim) / wide(g.compression->ratio);
       a.index_layers = g.indexer ? layers : 0;
     } else if (g.attention == AttentionKind::mla) {
       const double absorbed = 2 * heads * wide(2 * g.kv_lora_rank + g.qk_rope_head_dim);
-      const double materialised = 2 * heads * wide(g.qk_nope_head_dim + g.qk_rope_head_dim + g.value_dim());
+      const double materialised =
+          2 * heads * wide(g.qk_nope_head_dim + g.qk_rope_head_dim + g.value_dim());
       a.decode_flops = absorbed;
       a.prefill_flops = g.indexer ? absorbed : materialised;
     } else {
@@ -88,24 +90,26 @@ struct Builder {
     plan.attention.push_back(std::move(a));
   }
 
-  void mlp(MlpKind kind, std::int64_t layers) {
+  void mlp(const LayerGroup& group, MlpKind kind, std::int64_t layers) {
     const double tp = options.plan.tensor_parallel_size;
-    for (const Matrix& m : spec::mlp_matrices(model, kind, options.plan)) {
+    for (const Matrix& m : spec::mlp_matrices(model, group, kind, options.plan)) {
       if (m.kind == spec::WeightKind::experts) continue;
       const std::string_view prefix = m.kind == spec::WeightKind::shared_experts ? "shared_" : "";
       plan.linears.push_back(linear(m, layers, prefix));
     }
-    if (kind == MlpKind::dense) elementwise(layers, 1, 3 * activation_bytes * wide(model.intermediate_size) / tp);
-    if (kind == MlpKind::moe) experts(layers);
+    const std::int64_t width =
+        group.intermediate_size > 0 ? group.intermediate_size : model.intermediate_size;
+    if (kind == MlpKind::dense) elementwise(layers, 1, 3 * activation_bytes * wide(width) / tp);
+    if (kind == MlpKind::moe) experts(group, layers);
   }
 
-  void experts(std::int64_t layers) {
+  void experts(const LayerGroup& group, std::int64_t layers) {
     const spec::MoE& moe = *model.moe;
     Experts e;
     e.layers = layers;
     e.share = wide(moe.num_experts_per_tok) / wide(moe.num_experts);
     e.ranks_tokens = options.plan.data_parallel_size;
-    for (const Matrix& m : spec::mlp_matrices(model, MlpKind::moe, options.plan)) {
+    for (const Matrix& m : spec::mlp_matrices(model, group, MlpKind::moe, options.plan)) {
       if (m.kind != spec::WeightKind::experts) continue;
       e.local_experts = wide(m.copies);
       e.expert_bytes += m.bytes() / wide(m.copies);
@@ -131,12 +135,14 @@ struct Builder {
     if (g.attention != AttentionKind::none || g.recurrent) {
       elementwise(layers, 1, norm);
       // Rope and cache write, or the convolution: one kernel over the projected width.
-      elementwise(layers, 1, 2 * activation_bytes * wide(model.hidden_size) / options.plan.tensor_parallel_size);
+      elementwise(
+          layers, 1,
+          2 * activation_bytes * wide(model.hidden_size) / options.plan.tensor_parallel_size);
       plan.attention_reduce.calls += layers;
     }
     if (mlp_kind == MlpKind::none) return;
     elementwise(layers, 1, norm);
-    mlp(mlp_kind, layers);
+    mlp(g, mlp_kind, layers);
     (mlp_kind == MlpKind::moe ? plan.expert_reduce : plan.attention_reduce).calls += layers;
   }
 
@@ -157,7 +163,8 @@ struct Builder {
     }
     if (rate.value() <= 0)
       throw InputError({.code = "gpu-without-link",
-                        .message = "GPU " + gpu.id + " states neither a GPU link nor a PCIe bandwidth, so " +
+                        .message = "GPU " + gpu.id +
+                                   " states neither a GPU link nor a PCIe bandwidth, so " +
                                    std::to_string(p.gpus()) + " of them cannot be connected",
                         .hint = "give \"link_bandwidth\" or \"pcie_bandwidth\" in the GPU's file"});
     plan.seconds_per_link_byte = 1 / rate.value();
@@ -173,10 +180,12 @@ struct Builder {
     plan.hidden_bytes = activation_bytes * wide(model.hidden_size);
     std::map<std::pair<std::size_t, MlpKind>, std::int64_t> kinds;
     for (std::int64_t l = 0; l < model.num_layers; ++l)
-      ++kinds[{static_cast<std::size_t>(model.layer_group[static_cast<std::size_t>(l)]), spec::mlp_of(model, l)}];
+      ++kinds[{static_cast<std::size_t>(model.layer_group[static_cast<std::size_t>(l)]),
+               spec::mlp_of(model, l)}];
     for (const auto& [kind, layers] : kinds) layer_kind(kind.first, kind.second, layers);
     for (std::size_t i = 0; i < model.layer_groups.size(); ++i)
-      if (const std::int64_t n = model.layers_in(i); n > 0 && model.layer_groups[i].attention != AttentionKind::none)
+      if (const std::int64_t n = model.layers_in(i);
+          n > 0 && model.layer_groups[i].attention != AttentionKind::none)
         attention(i, model.layer_groups[i], n);
     elementwise(1, 2, 2 * plan.hidden_bytes);  // embedding lookup and final norm
     const Matrix head = spec::head_matrix(model, options.plan);
@@ -188,7 +197,8 @@ struct Builder {
 
 }  // namespace
 
-Plan plan_roofline(const spec::ModelSpec& model, const spec::GpuSpec& gpu, const RooflineOptions& options) {
+Plan plan_roofline(const spec::ModelSpec& model, const spec::GpuSpec& gpu,
+                   const RooflineOptions& options) {
   Builder builder{model, gpu, options, {}};
   builder.build();
   return std::move(builder.plan);

@@ -30,49 +30,66 @@ double chunked_prefix(std::int64_t n, std::int64_t chunk) {
 
 StepFill::StepFill(const spec::ModelSpec& model) {
   using spec::AttentionKind;
-  KVSIM_CHECK(model.layer_groups.size() <= max_groups, "model {} has {} layer groups, at most {} are supported",
-              model.id, model.layer_groups.size(), max_groups);
+  KVSIM_CHECK(model.layer_groups.size() <= max_groups,
+              "model {} has {} layer groups, at most {} are supported", model.id,
+              model.layer_groups.size(), max_groups);
   count_ = static_cast<int>(model.layer_groups.size());
   for (std::size_t i = 0; i < model.layer_groups.size(); ++i) {
     const spec::LayerGroup& g = model.layer_groups[i];
     Group& out = groups_[i];
     if (g.compression) {
-      out = {Rule::compressed, g.compression->window, g.compression->ratio, g.indexer ? g.indexer->top_k : 0};
+      out = {Rule::compressed, g.compression->window, g.compression->ratio,
+             g.indexer ? g.indexer->top_k : 0};
       continue;
     }
     switch (g.attention) {
       case AttentionKind::none:
-      case AttentionKind::recurrent: out.rule = Rule::nothing; break;
+      case AttentionKind::recurrent:
+        out.rule = Rule::nothing;
+        break;
       case AttentionKind::full:
-      case AttentionKind::mla: out.rule = Rule::all; break;
-      case AttentionKind::sliding_window: out = {Rule::window, g.window, 1, 0}; break;
-      case AttentionKind::chunked_local: out = {Rule::chunk, g.window, 1, 0}; break;
+      case AttentionKind::mla:
+        out.rule = Rule::all;
+        break;
+      case AttentionKind::sliding_window:
+        out = {Rule::window, g.window, 1, 0};
+        break;
+      case AttentionKind::chunked_local:
+        out = {Rule::chunk, g.window, 1, 0};
+        break;
     }
-    if (out.rule == Rule::all && g.indexer && g.indexer->top_k > 0) out = {Rule::window, g.indexer->top_k, 1, 0};
+    if (out.rule == Rule::all && g.indexer && g.indexer->top_k > 0)
+      out = {Rule::window, g.indexer->top_k, 1, 0};
   }
 }
 
 StepFill::Reads StepFill::reads(const Group& g, std::int64_t context, std::int64_t queries) {
   const std::int64_t end = context + queries;
   switch (g.rule) {
-    case Rule::nothing: return {};
-    case Rule::all: return {causal_pairs(context, queries), wide(end)};
-    case Rule::window: return {capped_pairs(context, queries, g.limit), wide(std::min(end, g.limit - 1 + queries))};
+    case Rule::nothing:
+      return {};
+    case Rule::all:
+      return {causal_pairs(context, queries), wide(end)};
+    case Rule::window:
+      return {capped_pairs(context, queries, g.limit), wide(std::min(end, g.limit - 1 + queries))};
     case Rule::chunk:
-      return {chunked_prefix(end, g.limit) - chunked_prefix(context, g.limit), wide(end - context / g.limit * g.limit)};
+      return {chunked_prefix(end, g.limit) - chunked_prefix(context, g.limit),
+              wide(end - context / g.limit * g.limit)};
     case Rule::compressed: {
       // Entries seen by the last query stand for all of the step's; exact for one query.
       std::int64_t entries = end / g.ratio;
       if (g.entry_limit > 0) entries = std::min(entries, g.entry_limit);
       if (g.ratio == 1) entries = 0;
-      return {capped_pairs(context, queries, std::max<std::int64_t>(g.limit, 1)) + wide(queries) * wide(entries),
+      return {capped_pairs(context, queries, std::max<std::int64_t>(g.limit, 1)) +
+                  wide(queries) * wide(entries),
               wide(std::min(end, g.limit - 1 + queries) + entries)};
     }
   }
   return {};
 }
 
-void StepFill::add_decode(StepShape& shape, std::int64_t context, std::int64_t queries, std::int64_t rows) const {
+void StepFill::add_decode(StepShape& shape, std::int64_t context, std::int64_t queries,
+                          std::int64_t rows) const {
   shape.tokens += queries;
   shape.decode_requests += 1;
   shape.sampled_rows += rows;
@@ -86,7 +103,8 @@ void StepFill::add_decode(StepShape& shape, std::int64_t context, std::int64_t q
   }
 }
 
-void StepFill::add_chunk(StepShape& shape, std::int64_t context, std::int64_t queries, std::int64_t rows) const {
+void StepFill::add_chunk(StepShape& shape, std::int64_t context, std::int64_t queries,
+                         std::int64_t rows) const {
   shape.tokens += queries;
   shape.prefill_tokens += queries;
   shape.prefill_requests += 1;

@@ -15,17 +15,20 @@ class StepFill {
 
   // A request with `context` tokens before the step that computes `queries` tokens (1, or a
   // speculative verify) and samples `rows`.
-  void add_decode(StepShape& shape, std::int64_t context, std::int64_t queries = 1, std::int64_t rows = 1) const;
-  // A prefill chunk of `queries` tokens after `context` computed ones. `rows` is 1 when it ends the prompt.
-  void add_chunk(StepShape& shape, std::int64_t context, std::int64_t queries, std::int64_t rows) const;
+  void add_decode(StepShape& shape, std::int64_t context, std::int64_t queries = 1,
+                  std::int64_t rows = 1) const;
+  // A prefill chunk of `queries` tokens after `context` computed ones. `rows` is 1 when it ends the
+  // prompt.
+  void add_chunk(StepShape& shape, std::int64_t context, std::int64_t queries,
+                 std::int64_t rows) const;
 
  private:
   enum class Rule { nothing, all, window, chunk, compressed };
   struct Group {
     Rule rule = Rule::nothing;
-    std::int64_t limit = 0;         // window, chunk, or top-k of an indexer
-    std::int64_t ratio = 1;         // compressed: tokens per entry
-    std::int64_t entry_limit = 0;   // compressed: entries attended, 0 = all
+    std::int64_t limit = 0;        // window, chunk, or top-k of an indexer
+    std::int64_t ratio = 1;        // compressed: tokens per entry
+    std::int64_t entry_limit = 0;  // compressed: entries attended, 0 = all
   };
   struct Reads {
     double pairs = 0, tokens = 0;
@@ -38,6 +41,7 @@ class StepFill {
 
 // Steps with `batch` equal decodes at `context` tokens, and one whole prompt.
 StepShape decode_shape(const spec::ModelSpec& model, std::int64_t context, std::int64_t batch);
-StepShape prefill_shape(const spec::ModelSpec& model, std::int64_t tokens, std::int64_t requests = 1);
+StepShape prefill_shape(const spec::ModelSpec& model, std::int64_t tokens,
+                        std::int64_t requests = 1);
 
 }  // namespace kvsim::cost

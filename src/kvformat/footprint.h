@@ -17,10 +17,11 @@ namespace kvsim::kvformat {
 struct GroupFootprint {
   std::string name;
   spec::AttentionKind attention = spec::AttentionKind::full;
-  int group = 0;                        // index in ModelSpec::layer_groups
-  std::int64_t layers = 0;              // layers of the group on this pipeline stage that keep something
-  std::int64_t window = 0;              // tokens a sequence can hold at most; 0 = unlimited
-  double bytes_per_token_layer = 0;     // growing (or windowed) bytes per token and layer, scales included
+  int group = 0;            // index in ModelSpec::layer_groups
+  std::int64_t layers = 0;  // layers of the group on this pipeline stage that keep something
+  std::int64_t window = 0;  // tokens a sequence can hold at most; 0 = unlimited
+  double bytes_per_token_layer =
+      0;  // growing (or windowed) bytes per token and layer, scales included
   std::int64_t index_layers = 0;        // layers that keep indexer keys
   double index_bytes_per_token = 0;     // per such layer
   double bytes_per_sequence_layer = 0;  // constant bytes per sequence and layer: full window, state
@@ -54,14 +55,16 @@ struct FootprintOptions {
 
 // Attention heads are split over tensor_parallel_size and replicated when it exceeds num_kv_heads;
 // an MLA latent (and a single shared head) is kept whole on every rank; recurrent states are split.
-Footprint footprint(const spec::ModelSpec& model, const KvDtype& dtype, const FootprintOptions& options = {});
+Footprint footprint(const spec::ModelSpec& model, const KvDtype& dtype,
+                    const FootprintOptions& options = {});
 
-// What one layer of a group reads for one cached token (one compressed entry) on one rank: the entry
-// itself and its indexer key. Also for groups that read another group's KV.
+// What one layer of a group reads for one cached token (one compressed entry) on one rank: the
+// entry itself and its indexer key. Also for groups that read another group's KV.
 struct TokenBytes {
   double entry = 0, index = 0;
 };
-TokenBytes token_bytes(const spec::LayerGroup& group, const KvDtype& dtype, int tensor_parallel_size);
+TokenBytes token_bytes(const spec::LayerGroup& group, const KvDtype& dtype,
+                       int tensor_parallel_size);
 
 // Layers [first, last) of a pipeline stage, as vLLM splits them: num_layers / pp each, the
 // remainder one each to the stages before the last, counted from the last but one.

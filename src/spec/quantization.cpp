@@ -18,7 +18,7 @@ constexpr std::array presets{
     Preset{"fp8", 8, 0, 0, false},
     Preset{"fp8_block", 8, 128 * 128, 32, false},
     Preset{"int8", 8, 0, 0, false},
-    Preset{"awq", 4, 128, 20, false},   // 16-bit scale and 4-bit zero point
+    Preset{"awq", 4, 128, 20, false},  // 16-bit scale and 4-bit zero point
     Preset{"gptq", 4, 128, 20, false},
     Preset{"nvfp4", 4, 16, 8, false},
     Preset{"mxfp4", 4, 32, 8, true},

@@ -14,11 +14,26 @@
 // what the GEMMs of a step multiply by.
 namespace kvsim::spec {
 
-enum class WeightKind { embedding, lm_head, attention, indexer, recurrent, dense_mlp, experts, shared_experts, router, norms, vision };
-inline constexpr std::array<std::string_view, 11> weight_kind_names{
-    "embedding", "lm head", "attention", "indexer", "recurrent", "dense MLP",
-    "routed experts", "shared experts", "router", "norms", "vision"};
-constexpr std::string_view name(WeightKind k) { return weight_kind_names[static_cast<std::size_t>(k)]; }
+enum class WeightKind {
+  embedding,
+  lm_head,
+  attention,
+  indexer,
+  recurrent,
+  dense_mlp,
+  experts,
+  shared_experts,
+  router,
+  norms,
+  extra,
+  vision
+};
+inline constexpr std::array<std::string_view, 12> weight_kind_names{
+    "embedding",      "lm head",        "attention", "indexer", "recurrent", "dense MLP",
+    "routed experts", "shared experts", "router",    "norms",   "other",     "vision"};
+constexpr std::string_view name(WeightKind k) {
+  return weight_kind_names[static_cast<std::size_t>(k)];
+}
 
 // y[tokens, out] = x[tokens, in] * W[in, out], on one rank. `copies` matrices of this shape (local
 // experts).
@@ -38,8 +53,10 @@ MlpKind mlp_of(const ModelSpec& model, std::int64_t layer);
 // Matrices of one layer of `group` without and with its MLP. Expert matrices: split over
 // tensor_parallel_size * data_parallel_size ranks, by expert under expert parallelism, by width
 // otherwise.
-std::vector<Matrix> attention_matrices(const ModelSpec& model, const LayerGroup& group, const ParallelPlan& plan);
-std::vector<Matrix> mlp_matrices(const ModelSpec& model, MlpKind kind, const ParallelPlan& plan);
+std::vector<Matrix> attention_matrices(const ModelSpec& model, const LayerGroup& group,
+                                       const ParallelPlan& plan);
+std::vector<Matrix> mlp_matrices(const ModelSpec& model, const LayerGroup& group, MlpKind kind,
+                                 const ParallelPlan& plan);
 Matrix embedding_matrix(const ModelSpec& model, const ParallelPlan& plan);
 Matrix head_matrix(const ModelSpec& model, const ParallelPlan& plan);
 
@@ -56,13 +73,11 @@ struct WeightBytes {
   std::array<double, weight_kind_names.size()> by_kind{};
   double total() const;
 };
-WeightBytes weight_bytes(const ModelSpec& model, const ParallelPlan& plan, std::int64_t first, std::int64_t last);
+WeightBytes weight_bytes(const ModelSpec& model, const ParallelPlan& plan, std::int64_t first,
+                         std::int64_t last);
 
-// Parameters of the whole model by our count of its matrices (vision included).
-std::int64_t parameter_count(const ModelSpec& model);
-
-// The layout that an engine's --quantization name stands for: none, fp8, fp8_block, int8, awq, gptq,
-// nvfp4, mxfp4, gguf (q4_K_M), bitsandbytes.
+// The layout that an engine's --quantization name stands for: none, fp8, fp8_block, int8, awq,
+// gptq, nvfp4, mxfp4, gguf (q4_K_M), bitsandbytes.
 std::optional<Quantization> quantization_preset(std::string_view name);
 std::vector<std::string> quantization_names();
 

@@ -1,0 +1,187 @@
+#include "memory/layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kvsim::memory {
+namespace {
+
+using kvformat::GroupFootprint;
+using spec::AttentionKind;
+
+// Attention blocks that must cover a recurrent state grow in steps of the kernels' alignment.
+constexpr std::int64_t block_alignment = 16;
+
+struct Bucket {
+  KvGroup group;           // its layers field counts the whole bucket
+  double token_bytes = 0;  // attention: per token and layer
+  std::int64_t state_bytes = 0;
+};
+
+std::vector<Bucket> make_buckets(const spec::ModelSpec& model, const kvformat::Footprint& fp,
+                                 const Options& o) {
+  std::vector<Bucket> list;
+  for (const GroupFootprint& g : fp.groups) {
+    Bucket b;
+    b.group = {g.name, g.attention, g.group, g.layers, o.block_tokens, g.window};
+    if (g.attention == AttentionKind::recurrent) {
+      const auto& state = *model.layer_groups[static_cast<std::size_t>(g.group)].recurrent;
+      b.state_bytes = kvformat::recurrent_state_bytes(state, o.plan.tensor_parallel_size,
+                                                      o.state_dtype, o.speculative_tokens)
+                          .value();
+    } else {
+      b.token_bytes = g.bytes_per_token_layer;
+    }
+    auto same = std::find_if(list.begin(), list.end(), [&](const Bucket& other) {
+      return other.group.attention == b.group.attention && other.group.window == b.group.window &&
+             other.token_bytes == b.token_bytes && other.state_bytes == b.state_bytes;
+    });
+    if (same == list.end())
+      list.push_back(b);
+    else
+      same->group.layers += g.layers;
+  }
+  // Draft (MTP) layers keep KV like the model's attention layers.
+  for (Bucket& b : list)
+    if (b.state_bytes == 0 && b.group.window == 0) {
+      b.group.layers += o.draft_layers;
+      break;
+    }
+  return list;
+}
+
+std::int64_t whole(double bytes) { return static_cast<std::int64_t>(std::ceil(bytes)); }
+
+// Every layer in one group, charged its own bytes per token.
+KvLayout uniform(const std::vector<Bucket>& buckets, double bytes_per_token, const Options& o) {
+  KvLayout layout;
+  KvGroup g = buckets.front().group;
+  g.layers = 0;
+  for (const Bucket& b : buckets) g.layers += b.group.layers;
+  layout.groups.push_back(g);
+  layout.group_size = g.layers;
+  layout.block_tokens = o.block_tokens;
+  layout.block_bytes = Bytes(whole(bytes_per_token * static_cast<double>(o.block_tokens)));
+  return layout;
+}
+
+// The rarer kind decides the group size; nearly equal kinds are padded up to the larger one.
+std::int64_t choose_group_size(const std::vector<Bucket>& buckets) {
+  std::int64_t least = buckets.front().group.layers, most = least;
+  for (const Bucket& b : buckets) {
+    least = std::min(least, b.group.layers);
+    most = std::max(most, b.group.layers);
+  }
+  return 2 * most < 3 * least ? most : least;
+}
+
+// Sets the block sizes of all buckets so that their pages agree; answers the page of one layer.
+std::int64_t unify_pages(std::vector<Bucket>& buckets, const Options& o) {
+  double widest = 0;
+  std::int64_t state = 0;
+  for (const Bucket& b : buckets) {
+    widest = std::max(widest, b.token_bytes);
+    state = std::max(state, b.state_bytes);
+  }
+  if (widest == 0) return state;
+  std::int64_t block = o.block_tokens;
+  if (state > 0) {
+    // The widest attention layer's block must hold one state; narrower ones get more tokens.
+    const auto tokens = static_cast<std::int64_t>(std::ceil(static_cast<double>(state) / widest));
+    block = std::max(block, ceil_div(tokens, block_alignment) * block_alignment);
+  }
+  for (Bucket& b : buckets) {
+    b.group.block_tokens = block;
+    const double ratio = b.token_bytes > 0 ? widest / b.token_bytes : 1;
+    if (ratio == std::floor(ratio)) b.group.block_tokens = block * static_cast<std::int64_t>(ratio);
+  }
+  return whole(widest * static_cast<double>(block));
+}
+
+KvLayout grouped(std::vector<Bucket> buckets, const Options& o) {
+  KvLayout layout;
+  const std::int64_t page = unify_pages(buckets, o);
+  layout.group_size = choose_group_size(buckets);
+  layout.block_bytes = Bytes(page * layout.group_size);
+  for (const Bucket& b : buckets) {
+    const std::int64_t count = ceil_div(b.group.layers, layout.group_size);
+    for (std::int64_t i = 0; i < count; ++i) {
+      KvGroup g = b.group;
+      g.layers = b.group.layers / count + (i < b.group.layers % count ? 1 : 0);
+      layout.groups.push_back(g);
+      layout.padding_layers += layout.group_size - g.layers;
+    }
+    if (b.token_bytes > 0)
+      layout.block_tokens = layout.block_tokens == 0
+                                ? b.group.block_tokens
+                                : std::min(layout.block_tokens, b.group.block_tokens);
+  }
+  if (layout.block_tokens == 0) layout.block_tokens = o.block_tokens;
+  return layout;
+}
+
+}  // namespace
+
+std::int64_t KvLayout::blocks_for(std::int64_t tokens) const {
+  std::int64_t total = 0;
+  for (const KvGroup& g : groups) {
+    const std::int64_t whole_length = ceil_div(tokens, g.block_tokens);
+    switch (g.attention) {
+      case AttentionKind::none:
+      case AttentionKind::full:
+      case AttentionKind::mla:
+        total += whole_length;
+        break;
+      case AttentionKind::sliding_window:
+        total += ceil_div(std::min(g.window - 1 + in_flight_tokens, tokens), g.block_tokens) + 1;
+        break;
+      case AttentionKind::chunked_local:
+        total += ceil_div(std::min(g.window + in_flight_tokens, tokens), g.block_tokens);
+        break;
+      case AttentionKind::recurrent:
+        total += state_blocks;
+        break;
+    }
+  }
+  return total;
+}
+
+KvLayout make_layout(const spec::ModelSpec& model, const kvformat::Footprint& fp,
+                     const Options& o) {
+  std::vector<Bucket> buckets = make_buckets(model, fp, o);
+  KvLayout layout;
+  if (buckets.empty()) return layout;
+  bool compressed = false, plain = true, equal = true;
+  double widest = 0;
+  std::int64_t layers = 0;
+  for (const GroupFootprint& g : fp.groups)
+    compressed =
+        compressed || model.layer_groups[static_cast<std::size_t>(g.group)].compression.has_value();
+  for (const Bucket& b : buckets) {
+    plain = plain && b.group.window == 0 && b.state_bytes == 0;
+    equal = equal && (b.token_bytes == buckets.front().token_bytes || b.state_bytes > 0);
+    widest = std::max(widest, b.token_bytes);
+    layers += b.group.layers;
+  }
+  const bool states = std::any_of(buckets.begin(), buckets.end(),
+                                  [](const Bucket& b) { return b.state_bytes > 0; });
+  const double drafts = static_cast<double>(o.draft_layers) * buckets.front().token_bytes;
+  if (compressed || plain || fp.bytes_per_sequence == 0) {
+    layout = uniform(buckets, fp.bytes_per_token + drafts, o);
+    layout.paged = !compressed;
+  } else if (!states && !equal && !o.rules.pages_unified) {
+    // Pages that cannot be unified: every layer is charged the widest page and its full length.
+    layout = uniform(buckets, widest * static_cast<double>(layers), o);
+    layout.groups.front().attention = AttentionKind::full;
+    layout.groups.front().window = 0;
+  } else {
+    layout = grouped(std::move(buckets), o);
+  }
+  const std::int64_t batches =
+      std::max<std::int64_t>(o.plan.pipeline_parallel_size, o.rules.overlapped_batches ? 2 : 1);
+  layout.in_flight_tokens = batches * o.max_num_batched_tokens;
+  layout.state_blocks = (o.enable_prefix_caching.value_or(false) ? 2 : 1) + o.speculative_tokens;
+  return layout;
+}
+
+}  // namespace kvsim::memory

@@ -1,0 +1,45 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kvformat/footprint.h"
+#include "memory/options.h"
+#include "spec/model_spec.h"
+#include "units/units.h"
+
+// How vLLM cuts KV memory into blocks: layers of one kind in groups of equal size, all groups on
+// one pool of blocks of one page size (docs/explanation/memory-ledger.md).
+namespace kvsim::memory {
+
+// Layers that share a block table. A block of the pool holds `block_tokens` tokens of each of the
+// group's layers.
+struct KvGroup {
+  std::string name;
+  spec::AttentionKind attention = spec::AttentionKind::full;
+  int model_group = 0;
+  std::int64_t layers = 0;  // real layers; the rest up to the group size is padding
+  std::int64_t block_tokens = 16;
+  std::int64_t window = 0;  // window or chunk; 0 = none
+};
+
+struct KvLayout {
+  std::vector<KvGroup> groups;
+  std::int64_t group_size = 0;    // layers that a block spans
+  std::int64_t block_tokens = 0;  // of the attention groups (the smallest where they differ)
+  Bytes block_bytes;
+  std::int64_t padding_layers = 0;
+  // False for sequence compression, whose page pools are not modelled: capacity is then bytes
+  // divided by the bytes of one sequence, and a block is block_tokens of its growing part.
+  bool paged = true;
+
+  // Blocks that one request of `tokens` tokens needs at most.
+  std::int64_t blocks_for(std::int64_t tokens) const;
+  std::int64_t in_flight_tokens = 0;  // scheduled beyond the settled ones: widen a window's need
+  std::int64_t state_blocks = 1;      // held per recurrent group
+};
+
+KvLayout make_layout(const spec::ModelSpec& model, const kvformat::Footprint& footprint,
+                     const Options& options);
+
+}  // namespace kvsim::memory

@@ -1,0 +1,90 @@
+#include "memory/options.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kvsim::memory {
+namespace {
+
+// Chunk size and largest captured batch by GPU memory (sglang server_args, 2026-07).
+struct SglangSizes {
+  std::int64_t chunk = 0, graph_batch = 0;
+};
+SglangSizes sglang_sizes(const spec::GpuSpec& gpu, int tp) {
+  const double memory = to_gib(gpu.usable_memory());
+  if (memory < 20) return {2048, tp < 4 ? 8 : 80};
+  if (memory < 35) return {2048, tp < 4 ? 24 : 80};
+  if (memory < 60) return {4096, tp < 4 ? 32 : 160};
+  if (memory < 160) return {8192, tp < 4 ? 256 : 512};
+  return {16384, 512};
+}
+
+}  // namespace
+
+Batching default_batching(Engine engine, const spec::GpuSpec& gpu) {
+  const double memory = to_gib(gpu.usable_memory());
+  const bool a100 = gpu.id.substr(0, 4) == "a100";
+  switch (engine) {
+    case Engine::vllm_v1:
+      if (memory >= 160) return {1024, 16384};
+      if (memory >= 70 && !a100) return {1024, 8192};
+      return {256, 2048};
+    case Engine::sglang:
+      return {256, sglang_sizes(gpu, 1).chunk};
+    case Engine::trtllm:
+      return {2048, 8192};
+    case Engine::static_batching:
+      return {256, 2048};
+    case Engine::llamacpp:
+      return {1, 512};
+  }
+  return {};
+}
+
+double sglang_default_fraction(const spec::GpuSpec& gpu, const Options& o) {
+  // What activations, graphs and meta data need, in MiB, the way sglang estimates it.
+  const double memory = to_gib(gpu.usable_memory()) * 1024;
+  const SglangSizes sizes = sglang_sizes(gpu, o.plan.tensor_parallel_size);
+  double reserved = 512 + 1.5 * static_cast<double>(std::max<std::int64_t>(sizes.chunk, 2048)) +
+                    2.0 * static_cast<double>(sizes.graph_batch) +
+                    o.plan.tensor_parallel_size * o.plan.pipeline_parallel_size / 8.0 * 1024;
+  if (memory > 60 * 1024) reserved = std::max(reserved, 10.0 * 1024);
+  return std::round((memory - reserved) / memory * 1000) / 1000;
+}
+
+Options with_defaults(Options o, const spec::ModelSpec& model, const spec::GpuSpec& gpu) {
+  const Batching batching = default_batching(o.rules.engine, gpu);
+  if (o.max_model_len == 0) o.max_model_len = model.max_position_embeddings;
+  const bool seqs_given = o.max_num_seqs > 0, tokens_given = o.max_num_batched_tokens > 0;
+  if (!seqs_given) o.max_num_seqs = batching.max_num_seqs;
+  if (!tokens_given) o.max_num_batched_tokens = batching.max_num_batched_tokens;
+  if (!tokens_given)
+    o.max_num_batched_tokens = std::min(o.max_num_batched_tokens, o.max_num_seqs * o.max_model_len);
+  if (!seqs_given) o.max_num_seqs = std::min(o.max_num_seqs, o.max_num_batched_tokens);
+  if (o.block_tokens == 0) {
+    switch (o.rules.engine) {
+      case Engine::vllm_v1:
+        o.block_tokens = 16;
+        break;
+      case Engine::sglang:
+      case Engine::llamacpp:
+      case Engine::static_batching:
+        o.block_tokens = 1;
+        break;
+      case Engine::trtllm:
+        o.block_tokens = 32;
+        break;
+    }
+  }
+  if (!o.memory_fraction)
+    o.memory_fraction = o.rules.engine == Engine::sglang ? sglang_default_fraction(gpu, o)
+                                                         : o.rules.default_utilization;
+  if (!o.enable_prefix_caching) {
+    bool recurrent = false;
+    for (const auto& g : model.layer_groups) recurrent = recurrent || g.recurrent.has_value();
+    o.enable_prefix_caching = !recurrent || o.rules.state_prefix_caching;
+  }
+  return o;
+}
+
+}  // namespace kvsim::memory

@@ -1,0 +1,152 @@
+#include "memory/pool.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "diag/check.h"
+#include "diag/diagnostic.h"
+#include "memory/sizing.h"
+#include "spec/parameters.h"
+#include "units/format.h"
+
+namespace kvsim::memory {
+namespace {
+
+void check_parallel(const spec::ModelSpec& model, const spec::ParallelPlan& plan) {
+  const std::string problem = kvformat::parallel_problem(model, plan);
+  if (!problem.empty())
+    throw InputError({.code = "parallel-plan",
+                      .message = problem,
+                      .hint = "choose a size that divides the heads"});
+}
+
+void warn(Pool& pool, const spec::ModelSpec& model) {
+  const Options& o = pool.options;
+  if (model.max_position_embeddings > 0 && o.max_model_len > model.max_position_embeddings)
+    pool.warnings.push_back(fmt::format(
+        "max_model_len {} is above the {} positions of {}: engines refuse it unless told otherwise",
+        o.max_model_len, model.max_position_embeddings, model.id));
+  if (model.total_params_b > 0) {
+    const double counted = static_cast<double>(spec::count_parameters(model).total()) / 1e9;
+    if (std::abs(counted / model.total_params_b - 1) > 0.05)
+      pool.warnings.push_back(
+          fmt::format("the dimensions of {} give {:.1f} billion parameters, {:.1f} are published; "
+                      "weights are counted from the dimensions",
+                      model.id, counted, model.total_params_b));
+  }
+}
+
+// Longest request that the pool serves alone.
+std::int64_t longest(const Pool& pool) {
+  const auto holds = [&](std::int64_t tokens) {
+    if (pool.layout.paged && pool.options.rules.engine == Engine::vllm_v1)
+      return pool.layout.blocks_for(tokens) <= pool.num_gpu_blocks;
+    return sequence_bytes(pool.footprint, tokens) <= static_cast<double>(pool.ledger.kv.value());
+  };
+  std::int64_t low = 0, high = std::max<std::int64_t>(pool.options.max_model_len, 1);
+  if (holds(high)) return high;
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (holds(middle) ? low : high) = middle;
+  }
+  // In whole blocks, as the engine estimates it.
+  return low / pool.block_tokens * pool.block_tokens;
+}
+
+void judge(Pool& pool) {
+  const Options& o = pool.options;
+  const Ledger& l = pool.ledger;
+  pool.feasible_len = longest(pool);
+  pool.fits = false;
+  if (l.shortfall.value() > 0 || l.budget > l.total) {
+    const Bytes missing = l.shortfall.value() > 0 ? l.shortfall : l.budget - l.total;
+    pool.limit = fmt::format("memory: {} more than the budget are needed before any KV",
+                             format_bytes(missing));
+    if (l.shortfall.value() == 0)
+      pool.limit =
+          fmt::format("memory: the KV asked for and everything else are {} more than the GPU has",
+                      format_bytes(missing));
+  } else if (pool.feasible_len < o.max_model_len) {
+    pool.limit = fmt::format(
+        "KV capacity: one request of {} tokens does not fit, the longest that does is {}",
+        format_integer(o.max_model_len), format_integer(pool.feasible_len));
+  } else {
+    pool.fits = true;
+    const double seqs = static_cast<double>(o.max_num_seqs);
+    pool.limit =
+        pool.max_concurrency < seqs
+            ? fmt::format("KV capacity: {:.2f} requests of {} tokens, max_num_seqs is {}",
+                          pool.max_concurrency, format_integer(o.max_model_len), o.max_num_seqs)
+            : fmt::format("max_num_seqs {}: KV would hold {:.2f} requests of {} tokens",
+                          o.max_num_seqs, pool.max_concurrency, format_integer(o.max_model_len));
+  }
+}
+
+}  // namespace
+
+double sequence_bytes(const kvformat::Footprint& fp, std::int64_t tokens) {
+  return static_cast<double>(fp.sequence_bytes(Tokens(tokens)).value());
+}
+
+void close_ledger(Pool& pool, Bytes budget) {
+  Ledger& l = pool.ledger;
+  Bytes used;
+  for (const LedgerLine& line : l.lines)
+    if (line.in_budget) used += line.bytes;
+  if (pool.options.kv_cache_memory) {
+    l.kv = *pool.options.kv_cache_memory;
+    l.budget = used + l.kv;
+    l.add("KV cache", l.kv, "given: kv_cache_memory_bytes");
+  } else {
+    l.budget = budget;
+    l.kv = std::max(budget - used, Bytes(0));
+    l.shortfall = std::max(used - budget, Bytes(0));
+    l.add("KV cache", l.kv, "what remains");
+  }
+  l.check();
+}
+
+Pool size_pool(const spec::ModelSpec& model, const spec::GpuSpec& gpu, const Options& options) {
+  check_parallel(model, options.plan);
+  Pool pool;
+  pool.options = with_defaults(options, model, gpu);
+  pool.ledger.total = gpu.usable_memory();
+  pool.block_tokens = pool.options.block_tokens;
+  std::vector<Stage> stages;
+  for (int s = 0; s < options.plan.pipeline_parallel_size; ++s)
+    stages.push_back(measure_stage(model, gpu, pool.options, s));
+  switch (pool.options.rules.engine) {
+    case Engine::vllm_v1:
+      size_vllm(pool, model, gpu, stages);
+      break;
+    case Engine::sglang:
+      size_sglang(pool, model, gpu, stages);
+      break;
+    case Engine::trtllm:
+      size_trtllm(pool, model, gpu, stages);
+      break;
+    case Engine::static_batching:
+      size_static(pool, model, gpu, stages);
+      break;
+    case Engine::llamacpp:
+      size_llamacpp(pool, model, gpu, stages);
+      break;
+  }
+  judge(pool);
+  warn(pool, model);
+  return pool;
+}
+
+Bytes deployment_kv_bytes(const spec::ModelSpec& model, const Options& o, std::int64_t context,
+                          std::int64_t batch) {
+  Bytes total;
+  for (int s = 0; s < o.plan.pipeline_parallel_size; ++s)
+    total += kvformat::footprint(model, o.kv_dtype, {o.plan, s, o.state_dtype})
+                 .sequence_bytes(Tokens(context)) *
+             batch;
+  return total * o.plan.tensor_parallel_size;
+}
+
+}  // namespace kvsim::memory
