@@ -108,7 +108,7 @@ TEST_CASE("windows cost their reach and one block more") {
   CHECK(before.tokens == 205696);
 }
 
-TEST_CASE("unequal pages charge every layer the widest one before 0.21") {
+TEST_CASE("unequal pages once charged every layer the widest one") {
   const auto model = catalog().model("gemma-4-31b");
   const auto gpu = catalog().gpu("a100-sxm-80g");
   const Pool before = size_pool(model, gpu, given(50, 32768, "bf16", 1, "0.20"));
