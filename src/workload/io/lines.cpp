@@ -1,5 +1,6 @@
 #include "workload/io/lines.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -68,6 +69,14 @@ bool Lines::next(std::string_view& line) {
   ++number_;
   line = line_;
   return true;
+}
+
+std::size_t Lines::read(char* buffer, std::size_t size) {
+  if (begin_ == end_) return done_ ? 0 : bytes_->read(buffer, size);
+  const std::size_t n = std::min(size, end_ - begin_);
+  std::memcpy(buffer, buffer_.data() + begin_, n);
+  begin_ += n;
+  return n;
 }
 
 Diagnostic Lines::at(std::string code, std::string message, std::string hint, int column,

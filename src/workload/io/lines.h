@@ -22,6 +22,9 @@ class Lines {
   // formats are recognised by.
   std::string_view head();
 
+  // What is left, as it stands: for readers that do not go by lines. 0 bytes at the end.
+  std::size_t read(char* buffer, std::size_t size);
+
   // A diagnostic at a place of the line last given; `column` from 1, 0 = the whole line.
   Diagnostic at(std::string code, std::string message, std::string hint = {}, int column = 0,
                 int width = 1) const;

@@ -41,6 +41,6 @@ std::unique_ptr<RequestSource> open_trace_text(std::string text, std::string_vie
                                                std::string name);
 
 // The one error of a trace in which nothing is left.
-[[noreturn]] void no_requests(const Lines& lines, const TraceOptions& options);
+[[noreturn]] void no_requests(const std::string& name, const TraceOptions& options);
 
 }  // namespace kvsim::workload

@@ -161,10 +161,8 @@ bool recognises_kvsim(std::string_view head) {
   const std::string_view line = head.substr(0, head.find('\n'));
   const auto first = line.find_first_not_of(" \t\r");
   if (first == std::string_view::npos || line[first] != '{') return false;
-  for (const std::string_view key :
-       {"\"prompt\"", "\"arrival_s\"", "\"output_tokens\"", "\"max_tokens\""})
-    if (line.find(key) != std::string_view::npos) return true;
-  return false;
+  return line.find("\"prompt\"") != std::string_view::npos ||
+         line.find("\"arrival_s\"") != std::string_view::npos;
 }
 
 Trace open_kvsim(std::unique_ptr<Lines> lines, const TraceOptions& options) {
@@ -172,7 +170,7 @@ Trace open_kvsim(std::unique_ptr<Lines> lines, const TraceOptions& options) {
   loader.read();
   std::unique_ptr<RequestList> list = loader.take();
   if (list->size() > 0) list->select(options.slice);
-  if (list->size() == 0) no_requests(*lines, options);
+  if (list->size() == 0) no_requests(lines->name(), options);
   list->link();
   return {std::move(list), "kvsim", true, true};
 }

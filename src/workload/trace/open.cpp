@@ -33,7 +33,8 @@ const TraceFormat& choose(Lines& lines, const TraceOptions& options) {
          "/workload/trace/format", suggestion(options.format, names));
   }
   const std::string_view head = lines.head();
-  if (head.find_first_not_of(" \t\r\n") == std::string_view::npos) no_requests(lines, options);
+  if (head.find_first_not_of(" \t\r\n") == std::string_view::npos)
+    no_requests(lines.name(), options);
   for (const TraceFormat& format : trace_formats())
     if (format.recognises(head)) return format;
   Diagnostic d;
@@ -60,11 +61,11 @@ Trace load(std::unique_ptr<Lines> lines, const TraceOptions& options) {
 
 }  // namespace
 
-void no_requests(const Lines& lines, const TraceOptions& options) {
+void no_requests(const std::string& name, const TraceOptions& options) {
   const bool sliced = options.slice.start.value() > 0 || options.slice.end;
   fail("trace-empty",
-       fmt::format("{}: no requests{}", lines.name(), sliced ? " in the window asked for" : ""),
-       lines.name(), {}, {});
+       fmt::format("{}: no requests{}", name, sliced ? " in the window asked for" : ""), name, {},
+       {});
 }
 
 Trace load_trace(const TraceOptions& options, const std::string& folder) {
