@@ -122,3 +122,20 @@ TEST_CASE("under --json each diagnostic carries its code and place and nothing e
       .err_has("\"code\":\"wrong-type\"")
       .err_has("\"file\":\"a.json\",\"line\":4,\"column\":12,\"pointer\":\"/memory\"");
 }
+
+TEST_CASE("check reads a request list to its end and counts it") {
+  constexpr const char* good =
+      R"({"id":"a","arrival_s":0,"prompt":[["x",64]],"output_tokens":4}
+{"id":"b","arrival_s":1,"prompt":[["x",32]],"output_tokens":4}
+)";
+  Kvsim({"check", "r.jsonl"})
+      .file("r.jsonl", good)
+      .exits(0)
+      .out_is("r.jsonl: kvsim trace of 2 requests is well\n");
+  Kvsim({"check", "r.jsonl"})
+      .file("r.jsonl", replaced(good, "\"arrival_s\":1", "\"arrival_s\":-1"))
+      .exits(3)
+      .out_is("")
+      .err_has("r.jsonl:2:");
+  Kvsim({"check", "r.jsonl"}).file("r.jsonl", "").exits(3).out_is("").err_has("r.jsonl");
+}

@@ -5,6 +5,8 @@
 #include "cli/explain/codes.h"
 #include "cli/explain/topic.h"
 #include "cli/harness.h"
+#include "config/echo.h"
+#include "report/result_fields.h"
 
 using kvsim::cli::all_topics;
 using kvsim::cli::CodeText;
@@ -61,5 +63,24 @@ TEST_CASE("every topic has a summary and no error code is explained twice") {
   for (const CodeText& c : kvsim::cli::code_texts()) {
     INFO(c.code);
     CHECK(seen.insert(c.code).second);
+  }
+}
+
+TEST_CASE("every figure of a result has a metric topic") {
+  kvsim::config::SchemaWriter writer;
+  kvsim::metrics::Summary summary;
+  kvsim::metrics::KvSummary kv;
+  kvsim::metrics::Cost cost;
+  summary.percentile_levels = {50, 99.9};
+  fields(writer.visitor(), summary);
+  fields(writer.visitor(), kv);
+  fields(writer.visitor(), cost);
+  const auto all = all_topics();
+  CHECK(writer.rows().size() >= 40);
+  for (const auto& row : writer.rows()) {
+    INFO(row.name);
+    const auto found = find_topics(all, row.name);
+    REQUIRE(!found.empty());
+    CHECK(found.front().kind == "metric");
   }
 }

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "config/echo.h"
 #include "diag/suggest.h"
 #include "spec/gpu_spec.h"
 #include "spec/model_spec.h"
+#include "units/format.h"
+#include "workload/trace/format.h"
 
 namespace kvsim::cli {
 namespace {
@@ -72,11 +76,32 @@ std::string kind_of(std::string_view schema) {
       near ? fmt::format("did you mean \"{}\"?", *near) : list));
 }
 
+// JSON documents are named *.json; everything else that is no folder is a request list or a trace.
+bool is_trace(const std::string& path) {
+  return path != "-" && std::filesystem::path(path).extension() != ".json" &&
+         !std::filesystem::is_directory(path);
+}
+
+CheckedFile check_trace(const std::string& path) {
+  workload::TraceOptions options;
+  options.file = path;
+  const workload::Trace trace = workload::load_trace(options);
+  workload::RequestSpec request;
+  std::int64_t requests = 0;
+  while (trace.source->list(request)) {
+    if (++requests % 4096 == 0) poll_interrupt();
+  }
+  CheckedFile out;
+  out.kind = fmt::format("{} trace of {} requests", trace.format, format_integer(requests));
+  return out;
+}
+
 }  // namespace
 
 std::span<const FileKind> file_kinds() { return kinds; }
 
 CheckedFile check_file(const std::string& path, const Context& context) {
+  if (is_trace(path)) return check_trace(path);
   config::Document document = config::Document::load(path);
   const config::Value root = document.root();
   if (root.is_object() && root.find("schema").exists() && root.find("schema").is_string())

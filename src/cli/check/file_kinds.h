@@ -12,7 +12,7 @@ namespace kvsim::cli {
 
 // A file that `check` accepted.
 struct CheckedFile {
-  std::string kind;      // "kvsim.model/1", "Hugging Face config", ...
+  std::string kind;      // "kvsim.model/1", "mooncake trace of 1,000 requests", ...
   std::string name;      // its id or name; may be empty
   std::string resolved;  // every value as JSON; "" for kinds without one
   config::Origins origins;
@@ -27,8 +27,8 @@ struct FileKind {
 
 std::span<const FileKind> file_kinds();
 
-// By content: the kind that the document's "schema" names, a Hugging Face configuration, or an
-// InputError that says which kinds there are.
+// By content: a .json file (and standard input) by its "schema", anything else as a request list or
+// trace. What is of no kind is an InputError that says which kinds there are.
 CheckedFile check_file(const std::string& path, const Context& context);
 
 }  // namespace kvsim::cli

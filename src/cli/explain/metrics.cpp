@@ -26,6 +26,8 @@ constexpr MetricText metrics[] = {
      "stalls by prefills or preemptions show here first. Kept as (gap, count) pairs; the "
      "statistics are exact."},
     {"e2el_ms", "end-to-end latency: last token minus arrival", ""},
+    {"percentiles", "the levels that the pNN fields are given for",
+     "Interpolated linearly between order statistics, as numpy.percentile does."},
     {"duration",
      "seconds from time 0 (with a warm-up: from the first measured arrival) to the last end", ""},
     {"completed", "requests that got all their tokens", ""},
