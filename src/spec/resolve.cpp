@@ -1,11 +1,13 @@
 #include <fmt/format.h>
 
+#include <cctype>
 #include <filesystem>
 
 #include "config/document.h"
 #include "config/echo.h"
 #include "config/reader.h"
 #include "spec/catalog.h"
+#include "spec/hf_config.h"
 
 // References: from an id, a path, an inline object or a patch to a checked spec.
 namespace kvsim::spec {
@@ -52,9 +54,75 @@ T read_spec(const config::Document& document) {
   return out;
 }
 
+// Numbers that Python writes and JSON does not have (Infinity, NaN) become strings of the same
+// length, so that every other position stays.
+std::string without_infinities(std::string text) {
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (in_string) {
+      if (text[i] == '\\')
+        ++i;
+      else if (text[i] == '"')
+        in_string = false;
+    } else if (text[i] == '"') {
+      in_string = true;
+    } else {
+      for (const std::string_view word : {"-Infinity", "Infinity", "NaN"}) {
+        if (!std::string_view(text).substr(i).starts_with(word)) continue;
+        text[i] = text[i + word.size() - 1] = '"';
+        i += word.size() - 1;
+        break;
+      }
+    }
+  }
+  return text;
+}
+
+std::string beside(const std::string& path, std::string_view suffix, std::string_view other) {
+  return path.ends_with(suffix) ? path.substr(0, path.size() - suffix.size()) + std::string(other)
+                                : std::string();
+}
+
+// An id for a model that has none: the file's name without "config", else its family.
+std::string derived_id(const std::string& path, const std::string& family) {
+  std::string name = std::filesystem::path(path).stem().string();
+  for (const std::string_view tail : {"_config", "config"})
+    if (name.ends_with(tail)) name.erase(name.size() - tail.size());
+  if (name.empty()) name = family;
+  for (char& c : name) {
+    c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (!std::isalnum(static_cast<unsigned char>(c)) && c != '.') c = '-';
+  }
+  return name;
+}
+
+std::optional<ModelSpec> load_hf(const std::string& path, const std::string& text) {
+  // A kvsim file with a typing mistake must be reported as such: only what parses is looked at
+  // here.
+  std::optional<config::Document> document;
+  try {
+    document = config::Document::parse(without_infinities(text), path);
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+  if (!is_hf_config(*document)) return std::nullopt;
+  const config::Value family = document->root().find("model_type");
+  const std::string id =
+      derived_id(path, family.exists() && family.is_string() ? family.string() : "model");
+  const std::string quant_path = beside(path, "config.json", "hf_quant_config.json");
+  std::error_code error;
+  if (quant_path.empty() || quant_path == path ||
+      !std::filesystem::is_regular_file(quant_path, error))
+    return import_hf_config(*document, nullptr, id);
+  const config::Document quant = config::Document::load(quant_path, config::Comments::forbidden);
+  return import_hf_config(*document, &quant, id);
+}
+
 template <class T>
 T load(const std::string& path) {
   std::string text = config::read_file(path);
+  if constexpr (std::is_same_v<T, ModelSpec>)
+    if (auto model = load_hf(path, text)) return std::move(*model);
   return read_spec<T>(config::Document::parse(std::move(text), path, config::Comments::allowed));
 }
 
