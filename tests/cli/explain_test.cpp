@@ -84,3 +84,66 @@ TEST_CASE("every figure of a result has a metric topic") {
     CHECK(found.front().kind == "metric");
   }
 }
+
+namespace {
+
+constexpr const char* requests =
+    R"({"id":"a","index":0,"pool":0,"engine":0,"measured":true,"prompt_tokens":100,"output_tokens":1,"cached_tokens":0,"preemptions":0,"arrival_s":0.0,"first_scheduled_s":0.0,"first_token_s":1.0,"end_s":1.0}
+{"id":"b","index":1,"pool":0,"engine":0,"measured":true,"prompt_tokens":3104,"output_tokens":3,"cached_tokens":2048,"preemptions":1,"arrival_s":0.5,"first_scheduled_s":1.0,"first_token_s":2.0,"end_s":5.0}
+)";
+constexpr const char* steps =
+    R"({"step":1,"time_s":0.0,"engine":0,"scheduled":{"a":100},"hits":{},"preempted":[],"finished":["a"],"running":1,"waiting":0,"free_blocks":9}
+{"step":2,"time_s":1.0,"engine":0,"scheduled":{"b":1056},"hits":{"b":2048},"preempted":[],"finished":[],"running":1,"waiting":0,"free_blocks":9}
+{"step":3,"time_s":2.0,"engine":0,"scheduled":{"c":7},"hits":{},"preempted":["b"],"finished":[],"running":1,"waiting":1,"free_blocks":9}
+{"step":4,"time_s":3.0,"engine":0,"scheduled":{"b":3105,"c":1},"hits":{},"preempted":[],"finished":[],"running":2,"waiting":0,"free_blocks":9}
+{"step":5,"time_s":4.0,"engine":0,"scheduled":{"b":1,"c":1},"hits":{},"preempted":[],"finished":["b"],"running":2,"waiting":0,"free_blocks":9}
+)";
+
+}  // namespace
+
+TEST_CASE("explain tells the life of one request") {
+  Kvsim({"explain", "r.jsonl", "--request", "b"})
+      .file("r.jsonl", requests)
+      .exits(0)
+      .err_is("")
+      .out_is(
+          "b: 3,104 prompt tokens (2,048 found in the prefix cache), 3 output tokens, engine 0\n"
+          "        0.500000 s  arrives\n"
+          "        1.000000 s  first scheduled                               waited 500 ms\n"
+          "        2.000000 s  first token                                   TTFT 1.50 s\n"
+          "        5.000000 s  last token                                    E2E 4.50 s, TPOT 1500 "
+          "ms\n"
+          "  put back 1 times\n");
+}
+
+TEST_CASE("explain tells the steps of one request where there is a step log") {
+  Kvsim({"explain", "r.jsonl", "--request", "b", "--steps", "s.jsonl"})
+      .file("r.jsonl", requests)
+      .file("s.jsonl", steps)
+      .exits(0)
+      .err_is("")
+      .out_has("1.000000 s  scheduled with 1,056 tokens (step 2)")
+      .out_has("2.000000 s  put back, its blocks are given to others (step 3)\n")
+      .out_has("3.000000 s  scheduled with 3,105 tokens (step 4)          1 others\n")
+      .out_lacks("step 5");
+}
+
+TEST_CASE("explain refuses files that do not tell about requests") {
+  Kvsim({"explain", "r.jsonl", "--request", "zz"})
+      .file("r.jsonl", requests)
+      .exits(3)
+      .out_is("")
+      .err_has("no request with id \"zz\"");
+  Kvsim({"explain", "r.jsonl", "--request", "b"})
+      .file("r.jsonl", "{\"x\":1}\n")
+      .exits(3)
+      .err_has("r.jsonl:1:");
+  Kvsim({"explain", "r.jsonl", "--request", "b", "--steps", "s.jsonl"})
+      .file("r.jsonl", requests)
+      .file("s.jsonl", "{\"x\":1}\n")
+      .exits(3)
+      .err_has("s.jsonl:1:1");
+  Kvsim({"explain", "none.jsonl", "--request", "b"}).exits(4).err_has("none.jsonl");
+  Kvsim({"explain", "--request", "b"}).exits(2).err_has("--request");
+  Kvsim({"explain", "--steps", "b"}).exits(2).err_has("--steps");
+}

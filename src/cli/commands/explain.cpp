@@ -5,6 +5,7 @@
 
 #include "cli/commands/makers.h"
 #include "cli/explain/pages.h"
+#include "cli/explain/request_story.h"
 #include "cli/explain/topic.h"
 #include "config/document.h"
 #include "diag/suggest.h"
@@ -18,10 +19,21 @@ class Explain final : public Command {
   void describe(Flags& flags) override {
     flags.example("kvsim explain goodput", "what a word of kvsim means");
     flags.example("kvsim explain wrong-type", "what an error code means and what to do");
+    flags.example("kvsim explain requests.jsonl --request r7 --steps steps.jsonl",
+                  "the life of one request");
     flags
         .positional("TOPIC", topic_,
                     "a metric, field, flag, policy, dtype or error code (default: list them)")
         .completes(Complete::topic);
+    flags
+        .option("--request", request_,
+                "tell the life of the request of that id; TOPIC is what run --requests-out wrote")
+        .value("ID");
+    flags
+        .option("--steps", steps_,
+                "with --request: what run --steps wrote, for every step that counts")
+        .value("FILE")
+        .completes(Complete::file);
     flags
         .option("--write-pages", folder_,
                 "write the generated pages below DIR, which is docs/ of a checkout")
@@ -31,6 +43,8 @@ class Explain final : public Command {
 
   Exit run(Context& context) override {
     if (!folder_.empty()) return write_pages(context);
+    if (!request_.empty()) return tell_request(context);
+    if (!steps_.empty()) throw UsageError("--steps goes with --request ID", {}, "usage-missing");
     const std::vector<Topic> all = all_topics();
     const std::vector<Topic> found = topic_.empty() ? all : find_topics(all, topic_);
     if (found.empty()) unknown(all);
@@ -44,6 +58,17 @@ class Explain final : public Command {
   }
 
  private:
+  Exit tell_request(Context& context) const {
+    if (topic_.empty())
+      throw UsageError("--request needs the file of run --requests-out",
+                       "kvsim explain requests.jsonl --request " + request_, "usage-missing");
+    if (context.json())
+      throw UsageError("--request is text for people; its file is JSON already", {},
+                       "usage-extra-word");
+    context.print(request_story(topic_, steps_, request_));
+    return Exit::ok;
+  }
+
   Exit write_pages(Context& context) const {
     for (const Page& page : pages()) {
       const std::filesystem::path path = std::filesystem::path(folder_) / page.path;
@@ -113,7 +138,7 @@ class Explain final : public Command {
     context.print(fmt::format("{{\"schema\": \"kvsim.topics/1\", \"topics\": [{}\n]}}\n", list));
   }
 
-  std::string topic_, folder_;
+  std::string topic_, request_, steps_, folder_;
 };
 
 }  // namespace

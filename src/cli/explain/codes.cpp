@@ -86,6 +86,8 @@ constexpr CodeText codes[] = {
     {"kv-dtype-unknown", "there is no KV cache dtype of that name", "kvsim explain lists them."},
 
     // Request lists and traces (exit 3)
+    {"request-unknown", "no request of that id is in the file",
+     "The file is what run --requests-out wrote."},
     {"trace-time-order", "arrivals go back in time",
      "Lines with \"after\" may; all others are in order of arrival_s."},
     {"trace-duplicate-id", "two requests have the same id", ""},
