@@ -139,3 +139,26 @@ TEST_CASE("check reads a request list to its end and counts it") {
       .err_has("r.jsonl:2:");
   Kvsim({"check", "r.jsonl"}).file("r.jsonl", "").exits(3).out_is("").err_has("r.jsonl");
 }
+
+TEST_CASE("check reads a Hugging Face configuration as an import would") {
+  constexpr const char* config = R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama",
+ "hidden_size": 4096, "intermediate_size": 14336, "num_hidden_layers": 32, "num_attention_heads": 32,
+ "num_key_value_heads": 8, "head_dim": 128, "vocab_size": 128256, "max_position_embeddings": 131072,
+ "torch_dtype": "bfloat16", "tie_word_embeddings": false, "rms_norm_eps": 1e-5})";
+  Kvsim({"check", "config.json"})
+      .file("config.json", config)
+      .exits(0)
+      .err_is("")
+      .out_is("config.json: Hugging Face config of a llama model is well\n");
+  Kvsim({"check", "config.json", "--resolve"})
+      .file("config.json", config)
+      .exits(0)
+      .out_has("\"num_layers\": 32");
+  Kvsim({"check", "-"}).input(config).exits(0);
+  Kvsim({"check", "config.json"})
+      .file("config.json",
+            replaced(config, "\"num_hidden_layers\": 32", "\"num_hidden_layers\": 0"))
+      .exits(3)
+      .out_is("")
+      .err_has("config.json:2:");
+}

@@ -6,7 +6,9 @@
 
 #include "config/echo.h"
 #include "diag/suggest.h"
+#include "spec/catalog.h"
 #include "spec/gpu_spec.h"
+#include "spec/hf_config.h"
 #include "spec/model_spec.h"
 #include "units/format.h"
 #include "workload/trace/format.h"
@@ -107,6 +109,14 @@ CheckedFile check_file(const std::string& path, const Context& context) {
   if (root.is_object() && root.find("schema").exists() && root.find("schema").is_string())
     for (const FileKind& kind : kinds)
       if (kind.schema == root.find("schema").string()) return kind.check(document, context);
+  if (root.is_object() && !root.find("schema").exists() && spec::is_hf_config(document)) {
+    const spec::ModelSpec model =
+        path == "-" ? spec::import_hf_config(document, nullptr, "stdin") : spec::load_model(path);
+    CheckedFile out;
+    out.kind = fmt::format("Hugging Face config of a {} model", model.family);
+    out.resolved = config::echo_json(model, spec::model_schema);
+    return out;
+  }
   refuse(document);
 }
 

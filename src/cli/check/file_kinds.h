@@ -12,10 +12,10 @@ namespace kvsim::cli {
 
 // A file that `check` accepted.
 struct CheckedFile {
-  std::string kind;      // "kvsim.model/1", "mooncake trace of 1,000 requests", ...
-  std::string name;      // its id or name; may be empty
-  std::string resolved;  // every value as JSON; "" for kinds without one
-  config::Origins origins;
+  std::string kind;         // "kvsim.model/1", "mooncake trace of 1,000 requests", ...
+  std::string name;         // its id or name; may be empty
+  std::string resolved;     // every value as JSON; "" for kinds without one
+  config::Origins origins;  // empty where the kind has none: an import
 };
 
 // Reads a document with that "schema" as its user would and throws InputError with all that is
@@ -27,8 +27,9 @@ struct FileKind {
 
 std::span<const FileKind> file_kinds();
 
-// By content: a .json file (and standard input) by its "schema", anything else as a request list or
-// trace. What is of no kind is an InputError that says which kinds there are.
+// By content: a .json file (and standard input) by its "schema" or as a Hugging Face configuration,
+// anything else as a request list or trace. What is of no kind is an InputError that says which
+// kinds there are.
 CheckedFile check_file(const std::string& path, const Context& context);
 
 }  // namespace kvsim::cli

@@ -77,6 +77,7 @@ class Check final : public Command {
                               file.name.empty() ? "" : " " + file.name));
     if (!resolve_ || file.resolved.empty()) return;
     const config::Document values = config::Document::parse(file.resolved, path);
+    if (file.origins.entries.empty()) return context.print(file.resolved + "\n");
     report::Table table({{"field"}, {"value"}, {"from"}});
     for (const auto& [pointer, origin] : file.origins.entries) {
       const config::Value value = at(values.root(), pointer);
