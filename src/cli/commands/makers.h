@@ -8,6 +8,8 @@ namespace kvsim::cli {
 
 // Answers
 
+std::unique_ptr<Command> make_plan();
+
 // Catalog
 
 // Workloads

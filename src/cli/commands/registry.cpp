@@ -9,6 +9,7 @@ namespace {
 
 constexpr CommandEntry table[] = {
     // Answers
+    {"plan", "does it fit, how many tokens and requests, how fast, what limits", "Answers", make_plan},
 
     // Catalog
 

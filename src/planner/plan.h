@@ -1,0 +1,116 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "memory/options.h"
+#include "spec/gpu_spec.h"
+#include "spec/model_spec.h"
+#include "units/units.h"
+
+// The closed form of a deployment: does it fit, how much, how fast, what limits, what would help.
+namespace kvsim::planner {
+
+struct Request {
+  spec::ModelSpec model;
+  spec::GpuSpec gpu;
+  std::optional<spec::LinkSpec> link;
+  memory::Options options;
+  std::string kv_dtype = "auto";               // as asked
+  std::optional<std::int64_t> context, batch;  // the point to time; max_model_len and 1 by default
+};
+
+// A setting by its flag's name with underscores: a number or a word.
+struct Setting {
+  std::string name;
+  std::string word;  // "" = a number
+  double number = 0;
+};
+
+struct Advice {
+  std::vector<Setting> set;
+  bool fits = false;
+  std::string gain;
+};
+
+struct LedgerLine {
+  std::string name;
+  Bytes bytes;
+  std::string note;
+  bool in_budget = true;
+};
+
+struct Group {
+  std::string name, attention;
+  std::int64_t layers = 0, window = 0, block_tokens = 0;
+  double bytes_per_token = 0, bytes_per_sequence = 0;
+};
+
+struct Operator {
+  std::string name, binds;
+  double ms = 0, share = 0;
+};
+
+// One context and batch of the whole deployment.
+struct Point {
+  std::int64_t context = 0, batch = 0;
+  Bytes kv_bytes;  // over all GPUs
+  bool kv_fits = false;
+  double prefill_ms =
+      0;  // one prompt of `context` tokens, alone, in chunks of max_num_batched_tokens
+  double decode_ms = 0;  // one step of the batch
+  std::string binds;     // of the decode step; "KV capacity" when the batch does not fit
+  std::string prefill_binds;
+  std::string source, source_note;
+  double intensity = 0, ridge = 0;  // decode: flops per byte against the GPU's
+  double output_tokens_per_s = 0;   // whole deployment
+  std::vector<Operator> operators;  // of the decode step, slowest first
+};
+
+// Requests that fit at once, by context length and KV format.
+struct Explorer {
+  std::vector<std::int64_t> contexts;
+  struct Row {
+    std::string kv_dtype;
+    double bits = 0;                     // per element, scales included
+    std::vector<std::int64_t> requests;  // per replica
+  };
+  std::vector<Row> rows;
+};
+
+struct Plan {
+  std::string model, gpu, engine, rules;
+  spec::ParallelPlan parallel;
+  bool fits = false;
+  std::string limit;
+  Bytes total, budget, weights, activation, non_torch, cuda_graph, kv, state, reserve, shortfall;
+  std::vector<LedgerLine> ledger;
+  int stage = 0;
+  std::string fraction_flag;
+  double fraction = 0;
+  double parameters_b = 0;
+  std::string weight_format;
+  std::string kv_dtype;
+  double bytes_per_token = 0, bytes_per_sequence = 0, bytes_per_sequence_extra = 0;
+  std::int64_t block_tokens = 0, blocks = 0, tokens = 0;
+  double max_concurrency = 0;
+  std::int64_t max_model_len = 0, feasible_len = 0, max_num_seqs = 0, max_num_batched_tokens = 0;
+  std::vector<Group> groups;
+  Point at;
+  Explorer explorer;
+  std::vector<std::string> engine_log, warnings;
+  std::vector<Advice> advice;
+  std::set<std::string> given;  // settings that the user gave; the rest are defaults
+};
+
+// Throws InputError for what cannot be planned at all (heads that tensor parallelism does not
+// divide, an unknown KV format).
+Plan make_plan(const Request& request);
+
+// The request with its KV format resolved for the model.
+Request resolved(Request request);
+
+}  // namespace kvsim::planner

@@ -1,0 +1,90 @@
+#include "planner/point.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cost/step_fill.h"
+
+namespace kvsim::planner {
+namespace {
+
+// Requests of the deployment that the busiest data-parallel rank runs.
+std::int64_t rank_batch(const Request& r, std::int64_t batch) {
+  return ceil_div(batch, r.options.plan.data_parallel_size);
+}
+
+}  // namespace
+
+std::unique_ptr<cost::CostModel> make_cost(const Request& r, const memory::Pool& pool) {
+  cost::RooflineOptions o;
+  o.plan = r.options.plan;
+  o.kv_dtype = pool.options.kv_dtype;
+  o.enforce_eager = pool.options.enforce_eager;
+  o.link = r.link;
+  if (pool.options.rules.engine == memory::Engine::vllm_v1)
+    o.cuda_graph_tokens =
+        cost::cuda_graph_limit(pool.options.max_num_batched_tokens, pool.options.max_num_seqs,
+                               pool.options.speculative_tokens, r.gpu);
+  return cost::make_roofline(r.model, r.gpu, o);
+}
+
+double prefill_seconds(const Request& r, const memory::Pool& pool, const cost::CostModel& cost,
+                       std::int64_t tokens) {
+  const cost::StepFill fill(r.model);
+  double seconds = 0;
+  const std::int64_t chunk = std::max<std::int64_t>(pool.options.max_num_batched_tokens, 1);
+  for (std::int64_t done = 0; done < tokens; done += chunk) {
+    cost::StepShape shape;
+    const std::int64_t n = std::min(chunk, tokens - done);
+    fill.add_chunk(shape, done, n, done + n == tokens ? 1 : 0);
+    seconds += cost.step_seconds(shape);
+  }
+  return seconds;
+}
+
+Point make_point(const Request& r, const memory::Pool& pool) {
+  Point p;
+  p.context = r.context.value_or(pool.options.max_model_len);
+  p.batch = r.batch.value_or(1);
+  p.kv_bytes = memory::deployment_kv_bytes(r.model, pool.options, p.context, p.batch);
+  const std::int64_t batch = rank_batch(r, p.batch);
+  p.kv_fits = requests_that_fit(pool, p.context) >= batch;
+  const auto cost = make_cost(r, pool);
+  p.source = cost::source_names[static_cast<std::size_t>(cost->source())];
+  p.source_note = cost->describe();
+  p.prefill_ms = prefill_seconds(r, pool, *cost, p.context) * 1e3;
+  cost::StepShape prompt;
+  cost::StepFill(r.model).add_chunk(prompt, 0,
+                                    std::min(p.context, pool.options.max_num_batched_tokens), 1);
+  p.prefill_binds = cost::binds_names[static_cast<std::size_t>(cost->bill(prompt).binds)];
+  // The step that makes the next token of sequences that are `context` long with it.
+  const cost::StepBill bill =
+      cost->bill(cost::decode_shape(r.model, std::max<std::int64_t>(p.context - 1, 0), batch));
+  p.decode_ms = bill.seconds * 1e3;
+  p.binds = p.kv_fits ? std::string(cost::binds_names[static_cast<std::size_t>(bill.binds)])
+                      : "KV capacity";
+  p.intensity = bill.intensity;
+  p.ridge = bill.ridge;
+  p.output_tokens_per_s = static_cast<double>(p.batch) / bill.seconds;
+  for (const cost::OperatorTime& line : bill.operators)
+    p.operators.push_back({line.name,
+                           std::string(cost::binds_names[static_cast<std::size_t>(line.binds)]),
+                           line.seconds * 1e3, line.seconds / bill.seconds});
+  std::stable_sort(p.operators.begin(), p.operators.end(),
+                   [](const Operator& a, const Operator& b) { return a.ms > b.ms; });
+  return p;
+}
+
+std::int64_t requests_that_fit(const memory::Pool& pool, std::int64_t context) {
+  if (pool.options.rules.engine == memory::Engine::vllm_v1 && pool.layout.paged) {
+    const std::int64_t need = pool.layout.blocks_for(context);
+    return need > 0 ? pool.num_gpu_blocks / need : 0;
+  }
+  if (pool.options.rules.engine == memory::Engine::llamacpp)
+    return context > 0 ? pool.tokens / context : 0;
+  const auto sequence = pool.footprint.sequence_bytes(Tokens(context)).value();
+  const Bytes held = pool.ledger.kv + pool.ledger.state;
+  return sequence > 0 ? held.value() / sequence : 0;
+}
+
+}  // namespace kvsim::planner

@@ -1,0 +1,182 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/plan_json.h"
+#include "report/table.h"
+#include "units/format.h"
+
+namespace kvsim::report {
+namespace {
+
+using planner::Plan;
+
+std::string star(const Plan& p, const char* setting) { return p.given.count(setting) ? "" : "*"; }
+
+std::string size(Bytes b) { return fmt::format("{:.1f} GiB", to_gib(b)); }
+
+std::string token_size(double bytes) {
+  return bytes < 1024 ? fmt::format("{:.1f} B", bytes)
+                      : format_bytes(Bytes(static_cast<std::int64_t>(bytes)));
+}
+
+std::string deployment(const Plan& p) {
+  std::string text = fmt::format("{} GPU{}", p.parallel.gpus(), p.parallel.gpus() == 1 ? "" : "s");
+  if (p.parallel.gpus() > 1)
+    text += fmt::format(" (TP {} x PP {} x DP {}{})", p.parallel.tensor_parallel_size,
+                        p.parallel.pipeline_parallel_size, p.parallel.data_parallel_size,
+                        p.parallel.enable_expert_parallel ? ", expert parallel" : "");
+  return text;
+}
+
+std::string ledger(const Plan& p) {
+  std::string out = fmt::format("{} on {}, rules {}\n", p.model, p.gpu, p.rules);
+  out += fmt::format("Memory on each of {} ({}, {})\n", deployment(p), p.gpu, size(p.total));
+  Table t({{"", Align::left}, {"", Align::right}, {"", Align::left}});
+  if (p.fraction_flag.empty())
+    t.row({"budget", size(p.budget), "the whole GPU"});
+  else
+    t.row({fmt::format("budget ({} {:g}{})", p.fraction_flag, p.fraction,
+                       star(p, p.fraction_flag.c_str())),
+           size(p.budget), ""});
+  for (const planner::LedgerLine& l : p.ledger) {
+    const bool remainder = l.name == "KV cache";
+    t.row({fmt::format("{} {}",
+                       remainder     ? "="
+                       : l.in_budget ? "-"
+                                     : " ",
+                       l.name),
+           size(l.bytes), l.note});
+  }
+  if (p.shortfall.value() > 0)
+    t.row({"! missing", size(p.shortfall), "the lines above exceed the budget"});
+  return out + t.text(2, 110);
+}
+
+std::string kv(const Plan& p) {
+  std::string out = fmt::format("KV cache ({}{})\n", p.kv_dtype, star(p, "kv_cache_dtype"));
+  Table t({{"", Align::left}, {"", Align::left}});
+  t.row({"per token", fmt::format("{} on one GPU", token_size(p.bytes_per_token))});
+  for (const planner::Group& g : p.groups) {
+    std::string text = fmt::format("{} layers", g.layers);
+    if (g.bytes_per_token > 0) text += fmt::format(", {} per token", token_size(g.bytes_per_token));
+    if (g.window > 0) text += fmt::format(", window {}", format_integer(g.window));
+    if (g.bytes_per_sequence > 0)
+      text += fmt::format(", {} per sequence", token_size(g.bytes_per_sequence));
+    t.row({"  " + g.name + " (" + g.attention + ")", text});
+  }
+  if (p.bytes_per_sequence > 0)
+    t.row({"per sequence", token_size(p.bytes_per_sequence) + " constant"});
+  if (p.bytes_per_sequence_extra > 0)
+    t.row({"", token_size(p.bytes_per_sequence_extra) + " of compressor state"});
+  t.row({"capacity", fmt::format("{} tokens = {} blocks of {}{}", format_integer(p.tokens),
+                                 format_integer(p.blocks), format_integer(p.block_tokens),
+                                 star(p, "block_size"))});
+  t.row({"fits", fmt::format("{:.2f} requests at {} tokens{}", p.max_concurrency,
+                             format_integer(p.max_model_len), star(p, "max_model_len"))});
+  t.row({"engine says", p.engine_log.empty() ? "" : p.engine_log.front()});
+  for (std::size_t i = 1; i < p.engine_log.size(); ++i) t.row({"", p.engine_log[i]});
+  return out + t.text(2, 110);
+}
+
+std::string point(const Plan& p) {
+  const planner::Point& at = p.at;
+  std::string out =
+      fmt::format("Speed at context {}{}, batch {}{} ({})\n", format_integer(at.context),
+                  star(p, "context"), format_integer(at.batch), star(p, "batch"), at.source);
+  Table t({{"", Align::left}, {"", Align::left}});
+  t.row({"KV of the batch", fmt::format("{} over all GPUs ({}){}", format_bytes(at.kv_bytes),
+                                        format_bytes_decimal(at.kv_bytes),
+                                        at.kv_fits ? "" : ", more than the pool holds")});
+  t.row({"prefill",
+         fmt::format("{} for one prompt alone; {} binds",
+                     format_duration(to_duration(at.prefill_ms / 1e3)), at.prefill_binds)});
+  t.row({"decode step", fmt::format("{} = {} output tokens/s; {} binds",
+                                    format_duration(to_duration(at.decode_ms / 1e3)),
+                                    format_count(at.output_tokens_per_s), at.binds)});
+  t.row({"intensity", fmt::format("{} flop/byte against a ridge of {}",
+                                  format_significant(at.intensity), format_significant(at.ridge))});
+  std::string top;
+  for (std::size_t i = 0; i < std::min<std::size_t>(at.operators.size(), 5); ++i)
+    top += fmt::format("{}{} {:.0f} %", top.empty() ? "" : ", ", at.operators[i].name,
+                       at.operators[i].share * 100);
+  t.row({"made of", top});
+  t.row({"source", at.source_note});
+  return out + t.text(2, 110);
+}
+
+std::string context_name(std::int64_t n) {
+  return n >= 1 << 20 ? fmt::format("{}M", n >> 20) : fmt::format("{}k", n >> 10);
+}
+
+std::string explorer(const Plan& p) {
+  std::vector<Table::Column> columns{{"KV dtype", Align::left}, {"bits", Align::right}};
+  for (std::int64_t n : p.explorer.contexts) columns.push_back({context_name(n), Align::right});
+  Table t(std::move(columns));
+  for (const auto& row : p.explorer.rows) {
+    std::vector<std::string> cells{row.kv_dtype, fmt::format("{:g}", row.bits)};
+    for (std::int64_t n : row.requests) cells.push_back(format_integer(n));
+    t.row(std::move(cells));
+  }
+  return "Requests that fit at once, by context length\n" + t.text(2, 130);
+}
+
+std::string setting(const planner::Setting& s) {
+  return fmt::format("{} {}", s.name, s.word.empty() ? fmt::format("{:g}", s.number) : s.word);
+}
+std::string setting_text(const planner::Advice& a) {
+  std::string text;
+  for (const planner::Setting& s : a.set) {
+    const bool whole = s.word.empty() && s.number >= 1;
+    text +=
+        (text.empty() ? "" : ", ") +
+        (whole ? s.name + " " + format_integer(static_cast<std::int64_t>(s.number)) : setting(s));
+  }
+  return text;
+}
+
+std::string search_table(const std::vector<planner::Candidate>& list) {
+  Table t({{"TP", Align::right},
+           {"PP", Align::right},
+           {"DP", Align::right},
+           {"KV", Align::left},
+           {"batch", Align::right},
+           {"decode", Align::right},
+           {"tok/s/GPU", Align::right},
+           {"tok/s/user", Align::right},
+           {"", Align::left},
+           {"held back by", Align::left}});
+  for (const planner::Candidate& c : list) {
+    const auto& q = c.plan;
+    if (!c.fits)
+      t.row({std::to_string(q.tensor_parallel_size), std::to_string(q.pipeline_parallel_size),
+             std::to_string(q.data_parallel_size), c.kv_dtype, "-", "-", "-", "-", "no", c.why});
+    else
+      t.row({std::to_string(q.tensor_parallel_size), std::to_string(q.pipeline_parallel_size),
+             std::to_string(q.data_parallel_size), c.kv_dtype, format_integer(c.batch),
+             format_duration(to_duration(c.decode_ms / 1e3)), format_count(c.tokens_per_s_per_gpu),
+             format_significant(c.tokens_per_s_per_user), c.pareto ? "best" : "", c.why});
+  }
+  return "Deployments by output tokens per second and GPU (best: nobody is better in both "
+         "rates)\n" +
+         t.text(2, 140);
+}
+
+}  // namespace
+
+std::string plan_text(const Plan& p, const std::vector<planner::Candidate>& search) {
+  std::string out = ledger(p) + "\n" + kv(p) + "\n" + point(p) + "\n" + explorer(p);
+  if (!search.empty()) out += "\n" + search_table(search);
+  if (!p.warnings.empty()) out += "\n";
+  for (const std::string& w : p.warnings) out += "warning: " + w + "\n";
+  out += fmt::format("\nPlan: {}. Limit: {}.\n", p.fits ? "fits" : "does not fit", p.limit);
+  if (!p.advice.empty()) {
+    Table t({{"", Align::left}, {"", Align::left}});
+    for (const planner::Advice& a : p.advice) t.row({setting_text(a), a.gain});
+    out += p.fits ? "To hold more\n" : "To make it fit\n";
+    out += t.text(2, 110);
+  }
+  return out + "* default\n";
+}
+
+}  // namespace kvsim::report
