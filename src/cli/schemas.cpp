@@ -1,5 +1,6 @@
 #include "cli/schemas.h"
 
+#include "report/plan_json.h"
 #include "spec/gpu_spec.h"
 #include "spec/model_spec.h"
 
@@ -7,7 +8,7 @@ namespace kvsim::cli {
 
 std::span<const std::string_view> schema_ids() {
   static constexpr std::string_view ids[] = {spec::gpu_schema, spec::link_schema,
-                                             spec::model_schema};
+                                             spec::model_schema, report::plan_schema};
   return ids;
 }
 
