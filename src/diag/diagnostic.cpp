@@ -47,7 +47,7 @@ void Diagnostics::throw_if_errors() const {
   std::vector<Diagnostic> all = list_;
   if (dropped_ > 0) {
     Diagnostic more;
-    more.severity = Severity::note, more.code = "more",
+    more.severity = Severity::note, more.code = "more-diagnostics",
     more.message = fmt::format("{} more problems", dropped_);
     all.push_back(std::move(more));
   }

@@ -16,6 +16,7 @@ std::unique_ptr<Command> make_plan();
 
 // Trust
 
+std::unique_ptr<Command> make_validate();
 std::unique_ptr<Command> make_check();
 
 // Results

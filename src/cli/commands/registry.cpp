@@ -19,6 +19,8 @@ constexpr CommandEntry table[] = {
 
     {"check", "validate any kvsim file; --resolve shows every value and its origin", "Trust",
      make_check},
+    {"validate", "predicted against measured, per kernel and regime; --max-error gates", "Trust",
+     make_validate},
 
     // Results
 

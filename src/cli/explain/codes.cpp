@@ -71,6 +71,20 @@ constexpr CodeText codes[] = {
     // CSV files (exit 3)
     {"csv-empty", "the file has no header line", ""},
     {"csv-missing-column", "a column that the file's kind needs is missing", ""},
+    {"csv-header", "a column has no name, or two have the same", ""},
+    {"csv-cells", "a record has more or fewer cells than the header", ""},
+    {"csv-cell", "a cell holds something else than its column takes",
+     "The message gives the column, what was expected and what was found."},
+    {"csv-syntax", "quotes or line ends are not those of RFC 4180", ""},
+    {"csv-utf8", "the text is not UTF-8", ""},
+    {"csv-record", "a record is over 1 MiB long", "A closing quote is probably missing."},
+
+    // Measurements (exit 3; 1 for the gate)
+    {"measurement-kind", "the columns of a CSV file are those of no known measurement file",
+     "The nearest kind is named, with the columns that it has and the file lacks."},
+    {"validate-nothing", "none of the rows could be predicted",
+     "The table of rows that were not predicted says why."},
+    {"validate-error", "the mean error is above --max-error", ""},
 
     // Models, GPUs, links (exit 3)
     {"unknown-model", "the catalog has no model of that id or alias",

@@ -1,0 +1,40 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calibrate/measurements/measurement.h"
+#include "calibrate/predict/serving.h"
+#include "spec/catalog.h"
+
+namespace kvsim::calibrate {
+
+// A figure's predicted value, or why there is none.
+struct Prediction {
+  double value = 0;
+  std::string unrepresentable;
+};
+
+// Predicts every kind of measurement from the data sheet, under the condition it was measured in.
+class Predictor {
+ public:
+  explicit Predictor(const spec::Catalog& catalog) : catalog_(catalog), serving_(catalog) {}
+  // One per figure, in their order.
+  std::vector<Prediction> predict(const Measurement& m);
+  // The catalog's id for a GPU as a file spells it; the spelling itself when there is none.
+  std::string gpu_id(const std::string& spelling);
+
+ private:
+  const spec::GpuSpec* gpu(const std::string& spelling);
+
+  const spec::Catalog& catalog_;
+  ServingPredictor serving_;
+  std::map<std::string, std::optional<spec::GpuSpec>> gpus_;
+};
+
+// The condition under which the rows of a kernel were measured, as a sentence for reports.
+std::string_view condition(std::string_view kernel);
+
+}  // namespace kvsim::calibrate

@@ -1,0 +1,47 @@
+#include <nlohmann/json.hpp>
+
+#include "report/json_layout.h"
+#include "report/validation.h"
+
+namespace kvsim::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void put(Json& out, const calibrate::ErrorSummary& e) {
+  out["n"] = e.n;
+  const auto error = [&](double value) { return e.n > 0 ? Json(value) : Json(); };
+  out["mape"] = error(e.mape);
+  out["median_ape"] = error(e.median_ape);
+  out["p90_ape"] = error(e.p90_ape);
+  out["bias"] = error(e.bias);
+}
+
+}  // namespace
+
+std::string validation_json(const calibrate::Validation& validation) {
+  Json out;
+  out["schema"] = validation_schema;
+  out["source"] = validation.source;
+  out["rows"] = validation.rows;
+  out["groups"] = Json::array();
+  for (const calibrate::GroupErrors& g : validation.groups) {
+    Json group{
+        {"kernel", g.kernel}, {"gpu", g.gpu}, {"framework", g.framework}, {"dtype", g.dtype}};
+    group["kv_dtype"] = g.kv_dtype.empty() ? Json() : Json(g.kv_dtype);
+    group["regime"] = g.regime.empty() ? Json() : Json(g.regime);
+    put(group, g.errors);
+    out["groups"].push_back(std::move(group));
+  }
+  out["overall"] = Json::object();
+  put(out["overall"], validation.overall);
+  out["skipped"] = Json::array();
+  for (const calibrate::SkippedRows& s : validation.skipped)
+    out["skipped"].push_back({{"kernel", s.kernel}, {"reason", s.reason}, {"n", s.n}});
+  out["conditions"] = Json::array();
+  for (const calibrate::Condition& c : validation.conditions)
+    out["conditions"].push_back({{"kernel", c.kernel}, {"condition", c.text}});
+  return layout(out.dump());
+}
+
+}  // namespace kvsim::report
