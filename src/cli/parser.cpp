@@ -89,6 +89,13 @@ void parse(std::span<const std::string> words, const Flags& flags, std::string_v
     options.emplace_back(&spec, option);
   }
 
+  for (const std::string& word : words) {
+    if (word == "--") break;
+    // CLI11 would take the next word for the value.
+    if (word.ends_with('=') && flags.find(word.substr(0, word.size() - 1)))
+      throw UsageError(fmt::format("{} needs a value", word), help_hint(command),
+                       "usage-missing-value");
+  }
   try {
     std::vector<std::string> reversed(words.rbegin(), words.rend());
     app.parse(reversed);

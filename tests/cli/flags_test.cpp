@@ -171,6 +171,21 @@ TEST_CASE("a missing value is told whether the line ends or another flag follows
             .starts_with("usage-missing-value: --text needs a value, found the flag --size"));
 }
 
+TEST_CASE("an equal sign with nothing behind it does not take the next word") {
+  Sample s;
+  CHECK(s.parse({"--text=", "x"}) ==
+        "usage-missing-value: --text= needs a value | see kvsim help sample");
+  CHECK(s.parse({"--put", "a=", "x"}) == "ok");
+  CHECK(s.sets == std::vector<std::string>{"a="});
+}
+
+TEST_CASE("brackets and commas in a value are part of it") {
+  Sample s;
+  CHECK(s.parse({"--text", "[a,b]", "--put", "x=[1,2]", "--put", "[c,d]", "x"}) == "ok");
+  CHECK(s.text == "[a,b]");
+  CHECK(s.sets == std::vector<std::string>{"x=[1,2]", "[c,d]"});
+}
+
 TEST_CASE("an option given twice is refused") {
   Sample s;
   CHECK(s.parse({"x", "--text", "a", "-t", "b"}) ==
