@@ -1,0 +1,34 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "workload/request.h"
+
+namespace kvsim::cluster {
+
+// What a router may know of an engine.
+struct EngineLoad {
+  std::int64_t requests = 0;         // waiting and running
+  std::int64_t outstanding_tokens = 0;  // prompt tokens of those requests
+};
+
+// Chooses the engine of each arriving request.
+//
+// Contract: called once per request, in order of arrival, with the loads of that moment; answers an
+// index into `loads`, which is never empty. Draws no random numbers of its own.
+class Router {
+ public:
+  virtual ~Router() = default;
+  virtual std::size_t choose(const workload::RequestSpec& request, std::span<const EngineLoad> loads) = 0;
+};
+
+struct RouterEntry {
+  std::string_view name, summary;
+  std::unique_ptr<Router> (*make)();
+};
+std::span<const RouterEntry> routers();
+const RouterEntry* find_router(std::string_view name);
+
+}  // namespace kvsim::cluster

@@ -1,0 +1,13 @@
+#pragma once
+#include <memory>
+
+#include "cluster/router.h"
+
+namespace kvsim::cluster {
+
+std::unique_ptr<Router> make_round_robin();
+std::unique_ptr<Router> make_least_requests();
+std::unique_ptr<Router> make_least_tokens();
+std::unique_ptr<Router> make_session_sticky();
+
+}  // namespace kvsim::cluster

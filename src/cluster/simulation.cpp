@@ -1,0 +1,134 @@
+#include "cluster/simulation.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "diag/check.h"
+#include "diag/diagnostic.h"
+
+namespace kvsim::cluster {
+
+Simulation::Simulation(std::vector<std::unique_ptr<engine::Engine>> engines, std::unique_ptr<Router> router, workload::RequestSource& source,
+                       metrics::Recorder& recorder, Options options)
+    : engines_(std::move(engines)),
+      router_(std::move(router)),
+      source_(source),
+      recorder_(recorder),
+      options_(std::move(options)),
+      loads_(engines_.size()),
+      busy_(engines_.size(), 0) {}
+
+bool Simulation::run() {
+  constexpr std::int64_t poll_every = 1024;
+  pull();
+  for (std::int64_t turn = 0; !events_.empty(); ++turn) {
+    if (turn % poll_every == 0) {
+      if (options_.stop && options_.stop->load(std::memory_order_relaxed)) return false;
+      if (options_.progress) options_.progress(ended_, now_);
+    }
+    const sim::Event event = events_.pop();
+    KVSIM_CHECK(event.time >= now_, "time runs back to {} ns", event.time.nanoseconds());
+    now_ = event.time;
+    switch (static_cast<Kind>(event.kind())) {
+      case step_done: done(event.target); break;
+      case arrival: arrive_together(event.payload); break;
+      case step_start: start(event.target); break;
+    }
+  }
+  for (const auto& engine : engines_) {
+    KVSIM_CHECK(!engine->has_work(), "the run ended with requests left in an engine");
+    engine->profile().verify();
+  }
+  return true;
+}
+
+std::uint32_t Simulation::take_slot() {
+  if (free_slots_.empty()) {
+    arrivals_.emplace_back();
+    return static_cast<std::uint32_t>(arrivals_.size() - 1);
+  }
+  const std::uint32_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  return slot;
+}
+
+// Keeps exactly one arrival of the source in the queue: sources are read no faster than time goes.
+void Simulation::pull() {
+  const std::uint32_t slot = take_slot();
+  if (!source_.next(arrivals_[slot].spec)) return free_slots_.push_back(slot);
+  arrivals_[slot].from_source = true;
+  events_.push(arrivals_[slot].spec.arrival, arrival, 0, slot);
+}
+
+// Requests that arrive at one instant are placed in the order of their source, follow-ups included.
+void Simulation::arrive_together(std::uint32_t first) {
+  together_.assign(1, first);
+  if (arrivals_[first].from_source) pull();
+  while (!events_.empty() && events_.top().time == now_ && events_.top().kind() == arrival) {
+    together_.push_back(events_.pop().payload);
+    if (arrivals_[together_.back()].from_source) pull();
+  }
+  if (together_.size() > 1)
+    std::ranges::sort(together_, {}, [&](std::uint32_t slot) { return arrivals_[slot].spec.index; });
+  for (const std::uint32_t slot : together_) arrive(slot);
+}
+
+void Simulation::arrive(std::uint32_t slot) {
+  workload::RequestSpec& spec = arrivals_[slot].spec;
+  const std::int64_t index = spec.index;
+  const bool measured = recorder_.arrived(index, now_);
+  const std::size_t target = router_->choose(spec, loads_);
+  engine::Engine& engine = *engines_[target];
+  if (const auto reason = engine.why_unservable(spec)) {
+    if (options_.on_unservable == OnUnservable::error) {
+      Diagnostic d;
+      d.code = "request-unservable";
+      d.message = fmt::format("request {} can never be served: {}", spec.id, *reason);
+      d.hint = "change the engine, or set workload.on_unservable to \"reject\" to count such requests as failed";
+      throw InputError(std::move(d));
+    }
+    recorder_.request_failed(index, spec.id, spec.arrival, now_, *reason);
+    ++ended_;
+    follow_ups(index);
+  } else {
+    loads_[target].outstanding_tokens += spec.prompt_tokens;
+    engine.submit(spec, measured);
+    loads_[target].requests = engine.queued();
+    if (!busy_[target]) {
+      busy_[target] = 1;
+      events_.push(now_, step_start, static_cast<std::uint32_t>(target));
+    }
+  }
+  free_slots_.push_back(slot);
+}
+
+void Simulation::start(std::uint32_t target) {
+  const Duration duration = engines_[target]->begin_step(now_);
+  events_.push(now_ + duration, step_done, target);
+}
+
+void Simulation::done(std::uint32_t target) {
+  engine::Engine& engine = *engines_[target];
+  engine.end_step(now_);
+  for (const engine::Engine::Ended& request : engine.ended()) {
+    ++ended_;
+    loads_[target].outstanding_tokens -= request.prompt_tokens;
+    follow_ups(request.index);
+  }
+  loads_[target].requests = engine.queued();
+  busy_[target] = engine.has_work();
+  if (engine.has_work()) events_.push(now_, step_start, target);
+}
+
+void Simulation::follow_ups(std::int64_t index) {
+  if (!source_.ended(index, now_)) return;
+  for (std::uint32_t slot = take_slot();; slot = take_slot()) {
+    if (!source_.follow_up(arrivals_[slot].spec)) return free_slots_.push_back(slot);
+    arrivals_[slot].from_source = false;
+    KVSIM_CHECK(arrivals_[slot].spec.arrival >= now_, "request {} arrives before the one it follows has ended", arrivals_[slot].spec.id);
+    events_.push(arrivals_[slot].spec.arrival, arrival, 0, slot);
+  }
+}
+
+}  // namespace kvsim::cluster

@@ -1,0 +1,178 @@
+#include "engine/engine.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "diag/check.h"
+#include "diag/diagnostic.h"
+
+namespace kvsim::engine {
+namespace {
+
+// One step in this many is billed operator by operator, to say what bound the run. A prime, so that
+// no periodic workload hides from it.
+constexpr std::int64_t bill_every = 61;
+
+// Steps in a row that make no token before the run is called a livelock: far more than any queue of
+// prompts takes to prefill when nothing is thrown away.
+constexpr std::int64_t livelock_steps = 1 << 20;
+
+}  // namespace
+
+Engine::Engine(const EngineSetup& setup, metrics::Recorder& recorder, StepSink* sink)
+    : setup_(setup),
+      recorder_(recorder),
+      sink_(sink),
+      profile_(setup.profile->make(setup.limits, requests_)),
+      shape_(*setup.model) {}
+
+void Engine::submit(workload::RequestSpec& spec, bool measured) {
+  const Slot slot = requests_.take();
+  RequestState& r = requests_[slot];
+  std::swap(r.spec, spec);
+  r.computed = 0;
+  r.slot_tokens = 0;
+  r.prompt_tokens = static_cast<std::int32_t>(r.spec.prompt_tokens);
+  r.tokens = r.prompt_tokens;
+  r.stop_at = static_cast<std::int32_t>(
+      std::min(r.spec.prompt_tokens + std::min(r.spec.output_tokens, r.spec.max_tokens), setup_.limits.max_model_len));
+  r.measured = measured;
+  r.cached_tokens = 0;
+  r.preemptions = 0;
+  r.first_scheduled = r.first_token = r.last_token = Time(-1);
+  profile_->submit(slot);
+}
+
+Duration Engine::begin_step(Time now) {
+  CheckContext& context = check_context();
+  context.time_ns = now.nanoseconds();
+  context.step = ++totals_.steps;
+  plan_.clear();
+  profile_->schedule(plan_);
+
+  shape_.begin();
+  std::int64_t sampled = 0;
+  for (const StepPlan::Scheduled& item : plan_.scheduled) {
+    shape_.add(item.computed, item.tokens);
+    const RequestState& r = requests_[item.slot];
+    if (item.computed + item.tokens != r.tokens) continue;
+    ++sampled;
+    if (r.tokens + 1 >= r.stop_at) plan_.finished.push_back(item.slot);
+  }
+  const cost::StepShape& shape = shape_.finish(sampled);
+  const Duration duration = to_duration(setup_.cost->step_seconds(shape));
+  KVSIM_CHECK(duration.value() > 0, "a step of {} tokens takes no time", shape.tokens);
+  totals_.busy += duration;
+  totals_.scheduled_tokens += shape.tokens;
+  if (totals_.steps % bill_every == 1) sample_bill(to_seconds(duration));
+  if (!plan_.admitted.empty()) start_requests(now);
+  for (const StepPlan::Preempted& victim : plan_.preempted)
+    if (requests_[victim.slot].measured) recorder_.preempted(setup_.engine_index, victim.lost);
+  if (plan_.waiting > 0) {
+    totals_.refused_kv += plan_.refusal == Refusal::kv_blocks || plan_.refusal == Refusal::preemption;
+    totals_.refused_seqs += plan_.refusal == Refusal::max_num_seqs;
+    totals_.refused_tokens += plan_.refusal == Refusal::token_budget;
+  }
+  recorder_.engine_state(setup_.engine_index, now, profile_->usable_blocks() - plan_.free_blocks, plan_.running, plan_.waiting);
+  const std::int64_t evicted = profile_->evicted_blocks();
+  if (evicted != evicted_before_) {
+    recorder_.evicted(setup_.engine_index, now, evicted - evicted_before_);
+    evicted_before_ = evicted;
+  }
+  steps_without_token_ = sampled > 0 ? 0 : steps_without_token_ + 1;
+  if (steps_without_token_ > livelock_steps) {
+    Diagnostic d;
+    d.code = "engine-livelock";
+    d.message = fmt::format("livelock: engine {} has made no token in {} steps ({} running, {} waiting, {} free blocks, at {} s)", setup_.engine_index,
+                            steps_without_token_, plan_.running, plan_.waiting, plan_.free_blocks, to_seconds(now));
+    d.hint = "admit only what fits: scheduler_reserve_full_isl true, a larger pool, or a smaller max_num_seqs";
+    throw InputError(std::move(d));
+  }
+  if (sink_) sink_->step({totals_.steps, now, setup_.engine_index, &plan_, &requests_});
+  return duration;
+}
+
+void Engine::start_requests(Time now) {
+  for (const StepPlan::Hit& hit : plan_.admitted) {
+    RequestState& r = requests_[hit.slot];
+    if (hit.resumed) continue;
+    r.first_scheduled = now;
+    r.cached_tokens = hit.tokens;
+    if (!r.measured) continue;
+    const std::int64_t block = setup_.limits.block_tokens;
+    recorder_.prefix_lookup(hit.known_tokens, hit.tokens, hit.known_tokens / block, hit.tokens / block);
+  }
+}
+
+void Engine::end_step(Time now) {
+  emit_tokens(now);
+  ended_.clear();
+  if (!plan_.finished.empty()) {
+    for (const Slot slot : plan_.finished) {
+      RequestState& r = requests_[slot];
+      recorder_.request_finished({.index = r.spec.index,
+                                  .id = r.spec.id,
+                                  .session = r.spec.session,
+                                  .pool = setup_.pool_index,
+                                  .engine = setup_.engine_index,
+                                  .prompt_tokens = r.prompt_tokens,
+                                  .output_tokens = r.tokens - r.prompt_tokens,
+                                  .cached_tokens = r.cached_tokens,
+                                  .preemptions = r.preemptions,
+                                  .arrival = r.spec.arrival,
+                                  .first_scheduled = r.first_scheduled,
+                                  .first_token = r.first_token,
+                                  .end = now});
+      ended_.push_back({r.spec.index, r.spec.prompt_tokens});
+    }
+    profile_->release(plan_.finished);
+    for (const Slot slot : plan_.finished) {
+      requests_[slot].chain.clear();
+      requests_.give_back(slot);
+    }
+    recorder_.engine_state(setup_.engine_index, now, profile_->usable_blocks() - profile_->free_blocks(),
+                           plan_.running - static_cast<std::int64_t>(plan_.finished.size()), plan_.waiting);
+  }
+  previous_end_ = now;
+}
+
+void Engine::emit_tokens(Time now) {
+  std::int64_t steady = 0;   // measured requests whose previous token came with the previous step
+  std::int64_t emitted = 0;
+  for (const StepPlan::Scheduled& item : plan_.scheduled) {
+    RequestState& r = requests_[item.slot];
+    if (r.computed != r.tokens) continue;
+    ++r.tokens;
+    if (r.measured) {
+      ++emitted;
+      if (r.last_token == previous_end_) ++steady;
+      else if (r.last_token.nanoseconds() >= 0) recorder_.gap(now - r.last_token, 1);
+    }
+    if (r.first_token.nanoseconds() < 0) r.first_token = now;
+    r.last_token = now;
+  }
+  if (steady > 0) recorder_.gap(now - previous_end_, steady);
+  recorder_.output_tokens(now, emitted);
+}
+
+void Engine::sample_bill(double seconds) {
+  const cost::Source source = setup_.cost->source();
+  if (source == cost::Source::constant) return;
+  const cost::StepBill bill = setup_.cost->bill(shape_.current());
+  double parts = 0;
+  for (const cost::OperatorTime& op : bill.operators) parts += op.seconds;
+  if (parts <= 0) return;
+  for (const cost::OperatorTime& op : bill.operators)
+    totals_.bound_s[static_cast<std::size_t>(op.binds)] += op.seconds / parts * seconds;
+  sampled_s_ += seconds;
+}
+
+Engine::Totals Engine::totals() const {
+  Totals t = totals_;
+  if (sampled_s_ > 0)
+    for (double& part : t.bound_s) part *= to_seconds(t.busy) / sampled_s_;
+  return t;
+}
+
+}  // namespace kvsim::engine

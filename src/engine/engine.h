@@ -1,0 +1,97 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cost/cost_model.h"
+#include "engine/profile.h"
+#include "engine/registry.h"
+#include "engine/shape.h"
+#include "engine/step.h"
+#include "metrics/recorder.h"
+
+namespace kvsim::engine {
+
+// Receives every step of every engine when it is decided, in order of time; engines that start at
+// the same time come in any order. What the step will finish is known by then. Called once per step
+// and only where a log was asked for.
+class StepSink {
+ public:
+  virtual ~StepSink() = default;
+  struct Step {
+    std::int64_t number;  // from 1, per engine
+    Time start;
+    int engine;
+    const StepPlan* plan;
+    const RequestTable* requests;
+  };
+  virtual void step(const Step& step) = 0;
+};
+
+// Everything one engine needs, resolved.
+struct EngineSetup {
+  const ProfileEntry* profile = nullptr;
+  SchedulerLimits limits;
+  std::shared_ptr<const cost::CostModel> cost;  // equal replicas share one; immutable
+  const spec::ModelSpec* model = nullptr;
+  int engine_index = 0;
+  int pool_index = 0;
+};
+
+// One serving instance: a scheduler profile, a cost model and the requests it holds. The cluster
+// drives it: submit() on arrival, begin_step() when idle with work, end_step() when the step's
+// duration is over.
+class Engine {
+ public:
+  Engine(const EngineSetup& setup, metrics::Recorder& recorder, StepSink* sink);
+
+  std::optional<std::string> why_unservable(const workload::RequestSpec& spec) const { return profile_->why_unservable(spec); }
+  // Takes the request; `spec` gets a finished request's buffers in exchange.
+  void submit(workload::RequestSpec& spec, bool measured);
+  bool has_work() const { return profile_->has_work(); }
+  std::int64_t queued() const { return profile_->queued(); }
+
+  // Schedules the next step and answers how long it takes. Requires has_work() and no step running.
+  Duration begin_step(Time now);
+  // The step's tokens exist. The requests that ended with it are in ended() until the next call.
+  void end_step(Time now);
+  struct Ended {
+    std::int64_t index;  // RequestSpec::index
+    std::int64_t prompt_tokens;
+  };
+  const std::vector<Ended>& ended() const { return ended_; }
+
+  // Totals for the result document.
+  struct Totals {
+    std::int64_t steps = 0, scheduled_tokens = 0;
+    Duration busy{};
+    std::array<double, 4> bound_s{};  // seconds by cost::Binds, scaled up from sampled steps
+    std::int64_t refused_kv = 0, refused_seqs = 0, refused_tokens = 0;
+  };
+  Totals totals() const;
+  const Profile& profile() const { return *profile_; }
+  std::int64_t evicted_blocks() const { return profile_->evicted_blocks(); }
+
+ private:
+  void start_requests(Time now);
+  void emit_tokens(Time now);
+  void sample_bill(double seconds);
+
+  EngineSetup setup_;
+  metrics::Recorder& recorder_;
+  StepSink* sink_;
+  RequestTable requests_;
+  std::unique_ptr<Profile> profile_;
+  ShapeBuilder shape_;
+  StepPlan plan_;
+  Time previous_end_{std::int64_t{-1}};
+  Totals totals_;
+  double sampled_s_ = 0;
+  std::int64_t steps_without_token_ = 0;
+  std::int64_t evicted_before_ = 0;
+  std::vector<Ended> ended_;
+};
+
+}  // namespace kvsim::engine

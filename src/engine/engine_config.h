@@ -1,0 +1,59 @@
+#pragma once
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "config/fields.h"
+#include "units/units.h"
+
+namespace kvsim::engine {
+
+enum class SchedulingPolicy { fcfs, priority };
+inline constexpr std::array<std::string_view, 2> scheduling_policy_names{"fcfs", "priority"};
+
+enum class CostKind { roofline, constant };
+inline constexpr std::array<std::string_view, 2> cost_kind_names{"roofline", "constant"};
+
+// How long a step takes.
+struct CostConfig {
+  CostKind kind = CostKind::roofline;
+  std::optional<Duration> step;  // kind constant
+};
+
+// An engine as a scenario describes it: flag names of vLLM, underscores for hyphens. Absent
+// optionals take the engine's own defaults for its GPU and version.
+struct EngineConfig {
+  std::string profile = "vllm-v1";
+  std::optional<std::string> engine_version;
+  config::RawValue gpu;
+  int tensor_parallel_size = 1;
+  int pipeline_parallel_size = 1;
+  bool enable_expert_parallel = false;
+  // memory
+  std::optional<double> gpu_memory_utilization;
+  std::optional<Bytes> kv_cache_memory_bytes;
+  std::optional<std::int64_t> num_gpu_blocks_override;
+  std::optional<std::int64_t> block_size;
+  std::string kv_cache_dtype = "auto";
+  std::optional<std::string> quantization;
+  std::optional<std::int64_t> max_model_len;
+  bool allow_small_pool = false;
+  bool enforce_eager = false;
+  // scheduling
+  std::optional<std::int64_t> max_num_seqs;
+  std::optional<std::int64_t> max_num_batched_tokens;
+  bool enable_prefix_caching = true;
+  bool enable_chunked_prefill = true;
+  std::int64_t long_prefill_token_threshold = 0;
+  SchedulingPolicy scheduling_policy = SchedulingPolicy::fcfs;
+  bool scheduler_reserve_full_isl = true;
+  double watermark = 0;
+  bool async_scheduling = false;
+  CostConfig cost;
+};
+
+void fields(config::FieldVisitor& v, CostConfig& c);
+void fields(config::FieldVisitor& v, EngineConfig& c);
+
+}  // namespace kvsim::engine

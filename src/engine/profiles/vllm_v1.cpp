@@ -1,0 +1,216 @@
+#include "engine/profiles/vllm_v1.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "diag/check.h"
+#include "kv/block_manager.h"
+
+namespace kvsim::engine {
+namespace {
+
+class VllmV1 final : public Profile {
+ public:
+  VllmV1(const SchedulerLimits& limits, RequestTable& requests)
+      : limits_(limits),
+        requests_(requests),
+        blocks_({limits.num_blocks, limits.block_tokens, limits.enable_prefix_caching, limits.watermark, limits.max_model_len}) {}
+
+  std::optional<std::string> why_unservable(const workload::RequestSpec& spec) const override {
+    if (spec.prompt_tokens + 1 > limits_.max_model_len)
+      return fmt::format("its prompt of {} tokens leaves no room for an output token within max_model_len {}", spec.prompt_tokens, limits_.max_model_len);
+    // The last output token is never computed, so it needs no slot.
+    const std::int64_t most = std::min(spec.prompt_tokens + std::min(spec.output_tokens, spec.max_tokens), limits_.max_model_len) - 1;
+    if (blocks_.ceil_blocks(most) > blocks_.pool().usable())
+      return fmt::format("it needs {} KV blocks of {} tokens and the pool has {}", blocks_.ceil_blocks(most), limits_.block_tokens, blocks_.pool().usable());
+    if (!limits_.enable_chunked_prefill && spec.prompt_tokens > limits_.max_num_batched_tokens)
+      return fmt::format("its prompt of {} tokens exceeds max_num_batched_tokens {} and chunked prefill is off", spec.prompt_tokens, limits_.max_num_batched_tokens);
+    return std::nullopt;
+  }
+
+  void submit(Slot slot) override {
+    if (limits_.priority_policy) insert_by_urgency(slot);
+    else waiting_.push_back(slot);
+  }
+  bool has_work() const override { return !running_.empty() || !waiting_.empty(); }
+
+  void schedule(StepPlan& plan) override {
+    budget_ = limits_.max_num_batched_tokens;
+    schedule_running(plan);
+    if (plan.preempted.empty()) admit_waiting(plan);
+    else plan.refusal = Refusal::preemption;
+    KVSIM_CHECK(!plan.scheduled.empty(), "nothing can be scheduled: {} running, {} waiting, {} free blocks", running_.size(), waiting_.size(),
+                blocks_.pool().free());
+    plan.running = static_cast<std::int64_t>(running_.size());
+    plan.waiting = static_cast<std::int64_t>(waiting_.size());
+    plan.free_blocks = blocks_.pool().free();
+  }
+
+  void release(std::span<const Slot> finished) override {
+    for (const Slot slot : finished) {
+      blocks_.free(requests_[slot].table);
+      requests_[slot].stop_at = 0;  // marks it for the sweep below
+    }
+    std::erase_if(running_, [&](Slot slot) { return requests_[slot].stop_at == 0; });
+  }
+
+  std::int64_t usable_blocks() const override { return blocks_.pool().usable(); }
+  std::int64_t free_blocks() const override { return blocks_.pool().free(); }
+  std::int64_t block_tokens() const override { return limits_.block_tokens; }
+  std::int64_t evicted_blocks() const override { return blocks_.pool().evictions(); }
+  std::int64_t queued() const override { return static_cast<std::int64_t>(running_.size() + waiting_.size()); }
+
+  void verify() const override {
+    blocks_.pool().verify();
+    std::int64_t held = 0;
+    for (const Slot slot : running_) held += static_cast<std::int64_t>(requests_[slot].table.blocks.size());
+    std::int64_t references = 0;
+    for (kv::BlockId block = 1; block <= blocks_.pool().usable(); ++block) references += blocks_.pool().references(block);
+    KVSIM_CHECK(held == references, "tables hold {} blocks, the pool counts {} references", held, references);
+  }
+
+ private:
+  std::int64_t limit_chunk(std::int64_t n) const {
+    if (limits_.long_prefill_token_threshold > 0) n = std::min(n, limits_.long_prefill_token_threshold);
+    return n;
+  }
+
+  void schedule_running(StepPlan& plan) {
+    cursor_ = 0;
+    while (cursor_ < running_.size() && budget_ > 0) {
+      const Slot slot = running_[cursor_];
+      RequestState& r = requests_[slot];
+      std::int64_t n = std::min(limit_chunk(r.tokens - r.computed), budget_);
+      n = std::min(n, limits_.max_model_len - 1 - r.computed);
+      if (n <= 0) {
+        ++cursor_;
+        continue;
+      }
+      if (r.computed + n > r.slot_tokens && !make_room(slot, n, plan)) break;
+      plan.scheduled.push_back({slot, static_cast<std::int32_t>(n), r.computed});
+      advance(r, n);
+      budget_ -= n;
+      ++cursor_;
+    }
+  }
+
+  // Computes n more tokens of a request that has slots for them.
+  void advance(RequestState& r, std::int64_t n) {
+    r.computed += static_cast<std::int32_t>(n);
+    if (r.computed / limits_.block_tokens > r.table.published && limits_.enable_prefix_caching) {
+      r.chain.grow_to(r.tokens);
+      blocks_.publish(r.table, r.chain, r.computed);
+    }
+  }
+
+  // Gets blocks for n more tokens, preempting as long as there are none. False: the request itself
+  // was preempted.
+  bool make_room(Slot slot, std::int64_t n, StepPlan& plan) {
+    RequestState& r = requests_[slot];
+    while (!blocks_.extend(r.table, r.computed, n)) {
+      const std::size_t at = limits_.priority_policy ? least_urgent() : running_.size() - 1;
+      const Slot victim = running_[at];
+      running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(at));
+      take_back(victim, at, plan);
+      preempt(victim, plan);
+      if (victim == slot) return false;
+    }
+    r.slot_tokens = static_cast<std::int32_t>(static_cast<std::int64_t>(r.table.blocks.size()) * limits_.block_tokens);
+    return true;
+  }
+
+  // A victim that already got tokens in this step loses them; the budget and the cursor follow.
+  void take_back(Slot victim, std::size_t at, StepPlan& plan) {
+    if (at >= cursor_) return;
+    --cursor_;
+    const auto item = std::ranges::find(plan.scheduled, victim, &StepPlan::Scheduled::slot);
+    if (item == plan.scheduled.end()) return;
+    budget_ += item->tokens;
+    plan.scheduled.erase(item);
+  }
+
+  void preempt(Slot victim, StepPlan& plan) {
+    RequestState& r = requests_[victim];
+    plan.preempted.push_back({victim, r.computed});
+    blocks_.free(r.table);
+    r.computed = 0;
+    r.slot_tokens = 0;
+    ++r.preemptions;
+    if (limits_.priority_policy) insert_by_urgency(victim);
+    else waiting_.push_front(victim);
+  }
+
+  void admit_waiting(StepPlan& plan) {
+    while (!waiting_.empty()) {
+      plan.refusal = budget_ <= 0 ? Refusal::token_budget : static_cast<std::int64_t>(running_.size()) >= limits_.max_num_seqs ? Refusal::max_num_seqs : Refusal::none;
+      if (plan.refusal != Refusal::none) break;
+      const Slot slot = waiting_.front();
+      RequestState& r = requests_[slot];
+      prepare_chain(r);
+      const std::int64_t hit = blocks_.lookup(r.chain);
+      std::int64_t n = limit_chunk(r.tokens - hit);
+      if (!limits_.enable_chunked_prefill && n > budget_) {
+        plan.refusal = Refusal::token_budget;
+        break;
+      }
+      n = std::min(n, budget_);
+      const auto gate = limits_.reserve_full_input ? kv::BlockManager::FullInput::must_fit : kv::BlockManager::FullInput::may_wait;
+      const auto others = running_.empty() ? kv::BlockManager::Others::none_running : kv::BlockManager::Others::some_running;
+      if (!blocks_.admit(r.table, r.chain, hit, n, gate, others)) {
+        plan.refusal = Refusal::kv_blocks;
+        break;
+      }
+      waiting_.pop_front();
+      running_.push_back(slot);
+      r.computed = static_cast<std::int32_t>(hit + n);
+      r.slot_tokens = static_cast<std::int32_t>(static_cast<std::int64_t>(r.table.blocks.size()) * limits_.block_tokens);
+      plan.scheduled.push_back({slot, static_cast<std::int32_t>(n), static_cast<std::int32_t>(hit)});
+      plan.admitted.push_back({slot, hit, r.tokens, r.preemptions > 0});
+      budget_ -= n;
+    }
+  }
+
+  // Waiting requests carry no chain: it is made when one first stands at the head of the queue.
+  void prepare_chain(RequestState& r) {
+    if (r.chain.tokens() == 0) {
+      r.chain.reset(r.spec.salt, workload::output_content(r.spec.id), limits_.block_tokens);
+      for (const workload::Span& span : r.spec.prompt) r.chain.append({span.content, span.offset, span.length});
+    }
+    r.chain.grow_to(r.tokens);
+  }
+
+  // Smaller values first, then the earlier arrival.
+  bool more_urgent(Slot a, Slot b) const {
+    const workload::RequestSpec &x = requests_[a].spec, &y = requests_[b].spec;
+    if (x.priority != y.priority) return x.priority < y.priority;
+    if (x.arrival != y.arrival) return x.arrival < y.arrival;
+    return x.index < y.index;
+  }
+  void insert_by_urgency(Slot slot) {
+    waiting_.insert(std::ranges::upper_bound(waiting_, slot, [&](Slot a, Slot b) { return more_urgent(a, b); }), slot);
+  }
+  std::size_t least_urgent() const {
+    std::size_t worst = 0;
+    for (std::size_t i = 1; i < running_.size(); ++i)
+      if (more_urgent(running_[worst], running_[i])) worst = i;
+    return worst;
+  }
+
+  SchedulerLimits limits_;
+  RequestTable& requests_;
+  kv::BlockManager blocks_;
+  std::vector<Slot> running_;  // in order of admission
+  std::deque<Slot> waiting_;
+  std::int64_t budget_ = 0;
+  std::size_t cursor_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Profile> make_vllm_v1(const SchedulerLimits& limits, RequestTable& requests) {
+  return std::make_unique<VllmV1>(limits, requests);
+}
+
+}  // namespace kvsim::engine

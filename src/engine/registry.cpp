@@ -1,0 +1,25 @@
+#include "engine/registry.h"
+
+#include <array>
+
+#include "engine/profiles/vllm_v1.h"
+
+namespace kvsim::engine {
+namespace {
+
+constexpr std::array entries{
+    ProfileEntry{"vllm-v1", "vLLM V1: continuous batching, chunked prefill, paged blocks, hash-chain prefix cache, preemption by recompute",
+                 "main of 2026-08-17", make_vllm_v1},
+};
+
+}  // namespace
+
+std::span<const ProfileEntry> profiles() { return entries; }
+
+const ProfileEntry* find_profile(std::string_view name) {
+  for (const ProfileEntry& entry : entries)
+    if (entry.name == name) return &entry;
+  return nullptr;
+}
+
+}  // namespace kvsim::engine

@@ -1,0 +1,21 @@
+#pragma once
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "engine/profile.h"
+
+namespace kvsim::engine {
+
+// One engine profile: a dated restatement of an engine's scheduler and cache.
+struct ProfileEntry {
+  std::string_view name;
+  std::string_view summary;
+  std::string_view version;  // what it was read from
+  std::unique_ptr<Profile> (*make)(const SchedulerLimits&, RequestTable&);
+};
+
+std::span<const ProfileEntry> profiles();
+const ProfileEntry* find_profile(std::string_view name);
+
+}  // namespace kvsim::engine

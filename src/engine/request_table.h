@@ -1,0 +1,56 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "kv/block_manager.h"
+#include "units/units.h"
+#include "workload/request.h"
+
+namespace kvsim::engine {
+
+using Slot = std::int32_t;
+inline constexpr Slot no_slot = -1;
+
+// One request inside an engine. Token counts are integers: `computed` tokens have KV, `tokens` are
+// known (prompt and outputs so far); the request ends when `tokens` reaches `stop_at`.
+struct RequestState {
+  // Everything a decode step touches stays within one cache line.
+  std::int32_t computed = 0;
+  std::int32_t tokens = 0;
+  std::int32_t stop_at = 0;
+  std::int32_t slot_tokens = 0;      // tokens its blocks have room for
+  Time last_token;                   // when its newest token came to be
+  std::int32_t prompt_tokens = 0;
+  bool measured = true;              // false: warm-up, left out of the statistics
+
+  kv::BlockTable table;
+  kv::TokenChain chain;
+  workload::RequestSpec spec;
+  std::int64_t cached_tokens = 0;    // prefix found at first admission
+  std::int64_t preemptions = 0;
+  Time first_scheduled, first_token;
+};
+
+// Slots of an engine's requests; a finished request's buffers serve the next one.
+class RequestTable {
+ public:
+  Slot take() {
+    if (free_.empty()) {
+      states_.emplace_back();
+      return static_cast<Slot>(states_.size() - 1);
+    }
+    const Slot slot = free_.back();
+    free_.pop_back();
+    return slot;
+  }
+  void give_back(Slot slot) { free_.push_back(slot); }
+  RequestState& operator[](Slot slot) { return states_[static_cast<std::size_t>(slot)]; }
+  const RequestState& operator[](Slot slot) const { return states_[static_cast<std::size_t>(slot)]; }
+  std::size_t in_use() const { return states_.size() - free_.size(); }
+
+ private:
+  std::vector<RequestState> states_;
+  std::vector<Slot> free_;
+};
+
+}  // namespace kvsim::engine

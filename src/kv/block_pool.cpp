@@ -1,0 +1,113 @@
+#include "kv/block_pool.h"
+
+#include <bit>
+
+#include "diag/check.h"
+
+namespace kvsim::kv {
+
+BlockPool::BlockPool(std::int64_t num_blocks)
+    : blocks_(static_cast<std::size_t>(num_blocks) + 2),
+      head_(static_cast<BlockId>(num_blocks)),
+      tail_(static_cast<BlockId>(num_blocks + 1)) {
+  KVSIM_CHECK(num_blocks >= 1, "a pool of {} blocks has no null block", num_blocks);
+  const std::size_t buckets = std::bit_ceil(static_cast<std::size_t>(num_blocks));
+  index_.assign(buckets, no_block);
+  mask_ = buckets - 1;
+  at(head_).next = tail_;
+  at(tail_).previous = head_;
+  for (BlockId block = 1; block < static_cast<BlockId>(num_blocks); ++block) link(at(tail_).previous, block);
+}
+
+void BlockPool::link(BlockId before, BlockId block) {
+  const BlockId after = at(before).next;
+  at(block).previous = before;
+  at(block).next = after;
+  at(before).next = block;
+  at(after).previous = block;
+  ++free_;
+}
+
+void BlockPool::unlink(BlockId block) {
+  Block& b = at(block);
+  at(b.previous).next = b.next;
+  at(b.next).previous = b.previous;
+  b.previous = b.next = no_block;
+  --free_;
+}
+
+BlockId BlockPool::allocate() {
+  const BlockId block = at(head_).next;
+  KVSIM_CHECK(block != tail_, "allocation from an empty free queue");
+  unlink(block);
+  if (at(block).hash != 0) evict(block);
+  at(block).references = 1;
+  return block;
+}
+
+void BlockPool::touch(BlockId block) {
+  if (at(block).references++ == 0) unlink(block);
+}
+
+void BlockPool::release(std::span<const BlockId> blocks) {
+  for (const BlockId block : blocks) {
+    Block& b = at(block);
+    KVSIM_CHECK(b.references > 0, "block {} is released but nobody holds it", block);
+    if (--b.references > 0) continue;
+    link(b.hash == 0 ? head_ : at(tail_).previous, block);
+  }
+}
+
+BlockId BlockPool::find(BlockHash hash) const {
+  BlockId block = index_[bucket(hash)];
+  while (block != no_block && at(block).hash != hash) block = at(block).chain;
+  return block;
+}
+
+void BlockPool::publish(BlockId block, BlockHash hash) {
+  Block& b = at(block);
+  KVSIM_CHECK(hash != 0 && b.hash == 0, "block {} is published twice", block);
+  b.hash = hash;
+  b.chain = no_block;
+  // At the end of the chain: equal hashes are found in the order of publication.
+  BlockId* slot = &index_[bucket(hash)];
+  while (*slot != no_block) slot = &at(*slot).chain;
+  *slot = block;
+}
+
+void BlockPool::evict(BlockId block) {
+  Block& b = at(block);
+  BlockId* slot = &index_[bucket(b.hash)];
+  while (*slot != block) slot = &at(*slot).chain;
+  *slot = b.chain;
+  b.hash = 0;
+  b.chain = no_block;
+  ++evictions_;
+}
+
+std::vector<BlockId> BlockPool::queue() const {
+  std::vector<BlockId> order;
+  for (BlockId block = at(head_).next; block != tail_; block = at(block).next) order.push_back(block);
+  return order;
+}
+
+void BlockPool::verify() const {
+  std::int64_t seen = 0;
+  for (BlockId block = at(head_).next; block != tail_; block = at(block).next, ++seen) {
+    KVSIM_CHECK(at(block).references == 0, "block {} is free and held", block);
+    KVSIM_CHECK(at(at(block).next).previous == block, "the free queue is broken at block {}", block);
+  }
+  KVSIM_CHECK(seen == free_, "{} blocks in the free queue, {} counted", seen, free_);
+  std::int64_t held = 0;
+  for (BlockId block = 1; block < head_; ++block) {
+    KVSIM_CHECK(at(block).references >= 0, "block {} has {} references", block, at(block).references);
+    held += at(block).references > 0;
+    if (at(block).hash == 0) continue;
+    BlockId other = index_[bucket(at(block).hash)];
+    while (other != no_block && other != block) other = at(other).chain;
+    KVSIM_CHECK(other == block, "hashed block {} is not in the index", block);
+  }
+  KVSIM_CHECK(held + free_ == usable(), "{} held + {} free of {} usable blocks", held, free_, usable());
+}
+
+}  // namespace kvsim::kv

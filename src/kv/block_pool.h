@@ -1,0 +1,73 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+// The physical KV blocks of one engine: free queue, reference counts and the prefix index.
+// After vLLM V1's block_pool.py (main, 2026-08-17).
+namespace kvsim::kv {
+
+using BlockId = std::int32_t;
+using BlockHash = std::uint64_t;  // 0 = not hashed
+inline constexpr BlockId no_block = -1;
+
+// `num_blocks` physical blocks; block 0 is the null block and never handed out.
+//
+// A block is free when nobody holds it. Free blocks stand in a doubly linked queue: allocation takes
+// the head; a released block without a hash goes back to the head, one with a hash to the tail, so
+// that the least recently used cached block is taken first. Taking a hashed block evicts its hash.
+// Several blocks may carry one hash; find() gives the one published first.
+//
+//   allocate, touch, release, publish, find   O(1) expected; no allocation after construction
+//   memory                                    24 bytes a block + 4 to 8 bytes of index
+class BlockPool {
+ public:
+  explicit BlockPool(std::int64_t num_blocks);
+
+  std::int64_t usable() const { return static_cast<std::int64_t>(blocks_.size()) - 3; }  // without null block and sentinels
+  std::int64_t free() const { return free_; }
+  std::int64_t evictions() const { return evictions_; }
+  std::int32_t references(BlockId block) const { return at(block).references; }
+  BlockHash hash(BlockId block) const { return at(block).hash; }
+
+  // The head of the free queue, now held once. The caller has checked free() > 0.
+  BlockId allocate();
+  // Holds a block once more; a free one leaves the queue.
+  void touch(BlockId block);
+  // Gives blocks up in the order of the span (callers pass a table from its end, so that the end of
+  // a prompt is evicted before its start).
+  void release(std::span<const BlockId> blocks);
+
+  // The block published first among those that carry `hash` and are still cached; no_block if none.
+  BlockId find(BlockHash hash) const;
+  // Gives a held, unhashed block its hash. Requires hash != 0.
+  void publish(BlockId block, BlockHash hash);
+
+  // The free queue from head to tail (tests, conformance).
+  std::vector<BlockId> queue() const;
+  // Checks every invariant: queue length, links, index membership, references >= 0. Throws InternalError.
+  void verify() const;
+
+ private:
+  struct Block {
+    BlockHash hash = 0;
+    std::int32_t references = 0;
+    BlockId previous = no_block, next = no_block;  // free queue
+    BlockId chain = no_block;                      // next block of the same index bucket
+  };
+  const Block& at(BlockId block) const { return blocks_[static_cast<std::size_t>(block)]; }
+  Block& at(BlockId block) { return blocks_[static_cast<std::size_t>(block)]; }
+  std::size_t bucket(BlockHash hash) const { return static_cast<std::size_t>(hash) & mask_; }
+  void link(BlockId before, BlockId block);
+  void unlink(BlockId block);
+  void evict(BlockId block);
+
+  std::vector<Block> blocks_;    // the physical blocks, then the two sentinels of the queue
+  std::vector<BlockId> index_;   // bucket -> first block
+  std::size_t mask_ = 0;
+  BlockId head_, tail_;          // sentinels
+  std::int64_t free_ = 0;
+  std::int64_t evictions_ = 0;
+};
+
+}  // namespace kvsim::kv

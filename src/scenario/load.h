@@ -1,0 +1,51 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/document.h"
+#include "config/reader.h"
+#include "memory/pool_size.h"
+#include "scenario/scenario.h"
+#include "spec/catalog.h"
+
+namespace kvsim::scenario {
+
+// "path=value" of --set, as the user wrote it.
+struct Override {
+  std::string path, value;
+};
+
+// One pool with every reference resolved and every default filled in.
+struct ResolvedPool {
+  std::string name;
+  int replicas = 1;
+  engine::EngineConfig config;       // optionals filled
+  spec::GpuSpec gpu;
+  spec::ModelSpec model;             // with the engine's quantization applied
+  spec::ParallelPlan plan;
+  const kvformat::KvDtype* kv_dtype = nullptr;
+  memory::PoolSize size;             // blocks, ledger, rules
+};
+
+// A scenario ready to be built: everything it says has been checked against everything else.
+struct Resolved {
+  Scenario scenario;
+  config::Origins origins;
+  std::string folder;                // file references of the scenario are relative to it
+  spec::ModelSpec model;
+  std::vector<ResolvedPool> pools;
+  std::vector<std::string> warnings;
+  std::string echo_json() const;     // the scenario as results carry it
+};
+
+// Reads, overrides and resolves a scenario file. Throws InputError with every problem found, IoError
+// for files that cannot be read. `path` "-" is standard input.
+Resolved load(const std::string& path, const spec::Catalog& catalog, const std::vector<Override>& overrides = {},
+              std::optional<std::int64_t> seed = std::nullopt);
+// The same for a document that is in memory already; `folder` is where its relative paths start.
+Resolved resolve(config::Document document, const std::string& folder, const spec::Catalog& catalog, const std::vector<Override>& overrides = {},
+                 std::optional<std::int64_t> seed = std::nullopt);
+
+}  // namespace kvsim::scenario

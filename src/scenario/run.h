@@ -1,0 +1,22 @@
+#pragma once
+#include <atomic>
+#include <cstdio>
+#include <functional>
+
+#include "engine/engine.h"
+#include "metrics/result.h"
+#include "scenario/load.h"
+
+namespace kvsim::scenario {
+
+struct RunOptions {
+  engine::StepSink* steps = nullptr;      // receives every engine step
+  bool keep_requests = false;             // RunResult::requests
+  const std::atomic<bool>* stop = nullptr;
+  std::function<void(std::int64_t requests_ended, std::int64_t requests_expected, Time now)> progress;
+};
+
+// Builds the cluster of a scenario, runs it to the end and answers its result document.
+metrics::RunResult run(const Resolved& scenario, const RunOptions& options = {});
+
+}  // namespace kvsim::scenario
