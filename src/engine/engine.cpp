@@ -25,7 +25,7 @@ Engine::Engine(const EngineSetup& setup, metrics::Recorder& recorder, StepSink* 
       recorder_(recorder),
       sink_(sink),
       profile_(setup.profile->make(setup.limits, requests_)),
-      shape_(*setup.model) {}
+      fill_(*setup.model) {}
 
 void Engine::submit(workload::RequestSpec& spec, bool measured) {
   const Slot slot = requests_.take();
@@ -51,20 +51,18 @@ Duration Engine::begin_step(Time now) {
   plan_.clear();
   profile_->schedule(plan_);
 
-  shape_.begin();
-  std::int64_t sampled = 0;
+  shape_ = {};
   for (const StepPlan::Scheduled& item : plan_.scheduled) {
-    shape_.add(item.computed, item.tokens);
     const RequestState& r = requests_[item.slot];
-    if (item.computed + item.tokens != r.tokens) continue;
-    ++sampled;
-    if (r.tokens + 1 >= r.stop_at) plan_.finished.push_back(item.slot);
+    const bool samples = item.computed + item.tokens == r.tokens;
+    if (item.tokens == 1) fill_.add_decode(shape_, item.computed, 1, samples);
+    else fill_.add_chunk(shape_, item.computed, item.tokens, samples);
+    if (samples && r.tokens + 1 >= r.stop_at) plan_.finished.push_back(item.slot);
   }
-  const cost::StepShape& shape = shape_.finish(sampled);
-  const Duration duration = to_duration(setup_.cost->step_seconds(shape));
-  KVSIM_CHECK(duration.value() > 0, "a step of {} tokens takes no time", shape.tokens);
+  const Duration duration = to_duration(setup_.cost->step_seconds(shape_));
+  KVSIM_CHECK(duration.value() > 0, "a step of {} tokens takes no time", shape_.tokens);
   totals_.busy += duration;
-  totals_.scheduled_tokens += shape.tokens;
+  totals_.scheduled_tokens += shape_.tokens;
   if (totals_.steps % bill_every == 1) sample_bill(to_seconds(duration));
   if (!plan_.admitted.empty()) start_requests(now);
   for (const StepPlan::Preempted& victim : plan_.preempted)
@@ -80,7 +78,7 @@ Duration Engine::begin_step(Time now) {
     recorder_.evicted(setup_.engine_index, now, evicted - evicted_before_);
     evicted_before_ = evicted;
   }
-  steps_without_token_ = sampled > 0 ? 0 : steps_without_token_ + 1;
+  steps_without_token_ = shape_.sampled_rows > 0 ? 0 : steps_without_token_ + 1;
   if (steps_without_token_ > livelock_steps) {
     Diagnostic d;
     d.code = "engine-livelock";
@@ -159,7 +157,7 @@ void Engine::emit_tokens(Time now) {
 void Engine::sample_bill(double seconds) {
   const cost::Source source = setup_.cost->source();
   if (source == cost::Source::constant) return;
-  const cost::StepBill bill = setup_.cost->bill(shape_.current());
+  const cost::StepBill bill = setup_.cost->bill(shape_);
   double parts = 0;
   for (const cost::OperatorTime& op : bill.operators) parts += op.seconds;
   if (parts <= 0) return;

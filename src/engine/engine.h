@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "cost/cost_model.h"
+#include "cost/step_fill.h"
 #include "engine/profile.h"
 #include "engine/registry.h"
-#include "engine/shape.h"
 #include "engine/step.h"
 #include "metrics/recorder.h"
 
@@ -84,7 +84,8 @@ class Engine {
   StepSink* sink_;
   RequestTable requests_;
   std::unique_ptr<Profile> profile_;
-  ShapeBuilder shape_;
+  cost::StepFill fill_;
+  cost::StepShape shape_;
   StepPlan plan_;
   Time previous_end_{std::int64_t{-1}};
   Totals totals_;

@@ -7,7 +7,7 @@
 #include "config/fields.h"
 #include "engine/engine_config.h"
 #include "metrics/slo.h"
-#include "workload/workload_spec.h"
+#include "workload/spec.h"
 
 // The scenario file (kvsim.scenario/1) as plain data.
 namespace kvsim::scenario {

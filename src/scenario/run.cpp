@@ -1,0 +1,106 @@
+#include "scenario/run.h"
+
+#include <fmt/format.h>
+
+#include "cluster/simulation.h"
+#include "diag/check.h"
+#include "metrics/verdict.h"
+#include "scenario/pool.h"
+
+namespace kvsim::scenario {
+namespace {
+
+metrics::EngineResult describe(const ResolvedPool& pool, int replica, const cost::CostModel& cost) {
+  metrics::EngineResult e;
+  e.pool = pool.name;
+  e.replica = replica;
+  e.profile = pool.config.profile;
+  e.rules = pool.size.rules;
+  e.model = pool.model.id;
+  e.gpu = pool.gpu.id;
+  e.gpus = pool.plan.gpus();
+  e.cost_source = cost::source_names[static_cast<std::size_t>(cost.source())];
+  e.cost_note = cost.describe();
+  e.kv_bytes = pool.size.kv_bytes.value();
+  e.max_num_seqs = *pool.config.max_num_seqs;
+  e.max_num_batched_tokens = *pool.config.max_num_batched_tokens;
+  return e;
+}
+
+void add_totals(metrics::EngineResult& e, const engine::Engine& engine, const cost::CostModel& cost) {
+  const engine::Engine::Totals t = engine.totals();
+  e.total_blocks = engine.profile().usable_blocks();
+  e.block_tokens = engine.profile().block_tokens();
+  e.steps = t.steps;
+  e.busy_s = to_seconds(t.busy);
+  e.scheduled_tokens = t.scheduled_tokens;
+  e.compute_s = t.bound_s[static_cast<std::size_t>(cost::Binds::compute)];
+  e.memory_s = t.bound_s[static_cast<std::size_t>(cost::Binds::memory_bandwidth)];
+  e.link_s = t.bound_s[static_cast<std::size_t>(cost::Binds::link)];
+  e.launch_s = t.bound_s[static_cast<std::size_t>(cost::Binds::launch)];
+  e.constant_s = cost.source() == cost::Source::constant ? e.busy_s : 0;
+  e.steps_refused_kv = t.refused_kv;
+  e.steps_refused_seqs = t.refused_seqs;
+  e.steps_refused_tokens = t.refused_tokens;
+}
+
+}  // namespace
+
+metrics::RunResult run(const Resolved& scenario, const RunOptions& options) {
+  const Scenario& s = scenario.scenario;
+  check_context() = {.time_ns = 0, .step = 0, .request = nullptr, .seed = static_cast<unsigned long long>(s.seed)};
+  const auto source = workload::make_workload(s.workload, static_cast<std::uint64_t>(s.seed), scenario.folder);
+  const std::int64_t expected = source->remaining();
+
+  metrics::RecorderOptions recording;
+  recording.warmup_requests = s.workload.warmup.requests;
+  recording.warmup = s.workload.warmup.time;
+  recording.slo = s.slo;
+  recording.keep_requests = options.keep_requests;
+  recording.engine_blocks.clear();
+  for (const ResolvedPool& pool : scenario.pools)
+    for (int i = 0; i < pool.replicas; ++i) recording.engine_blocks.push_back(limits(pool).num_blocks - 1);
+  metrics::Recorder recorder(std::move(recording));
+
+  metrics::RunResult result;
+  std::vector<std::unique_ptr<engine::Engine>> engines;
+  std::vector<std::shared_ptr<const cost::CostModel>> costs;
+  for (std::size_t p = 0; p < scenario.pools.size(); ++p) {
+    const ResolvedPool& pool = scenario.pools[p];
+    const auto cost = cost_model(pool);
+    for (int replica = 0; replica < pool.replicas; ++replica) {
+      engine::EngineSetup setup;
+      setup.profile = engine::find_profile(pool.config.profile);
+      setup.limits = limits(pool);
+      setup.cost = cost;
+      setup.model = &pool.model;
+      setup.engine_index = static_cast<int>(engines.size());
+      setup.pool_index = static_cast<int>(p);
+      engines.push_back(std::make_unique<engine::Engine>(setup, recorder, options.steps));
+      costs.push_back(cost);
+      result.engines.push_back(describe(pool, replica, *cost));
+    }
+  }
+
+  cluster::Simulation::Options how;
+  how.on_unservable = s.workload.on_unservable == workload::OnUnservable::reject ? cluster::OnUnservable::reject : cluster::OnUnservable::error;
+  how.stop = options.stop;
+  if (options.progress) how.progress = [&](std::int64_t ended, Time now) { options.progress(ended, expected, now); };
+  cluster::Simulation simulation(std::move(engines), cluster::find_router(s.cluster.router.policy)->make(), *source, recorder, std::move(how));
+  result.complete = simulation.run();
+
+  result.name = s.name;
+  result.purpose = s.purpose;
+  result.seed = s.seed;
+  result.scenario_json = scenario.echo_json();
+  for (std::size_t i = 0; i < simulation.engines().size(); ++i) add_totals(result.engines[i], *simulation.engines()[i], *costs[i]);
+  recorder.finish(result, simulation.now());
+  result.warnings = scenario.warnings;
+  for (std::string& note : source->notes()) result.warnings.push_back(std::move(note));
+  metrics::judge(result);
+  metrics::price(result, s.price.gpu_hour_usd);
+  check_context() = {};
+  return result;
+}
+
+}  // namespace kvsim::scenario
