@@ -6,7 +6,7 @@
 
 #include "config/document.h"
 #include "config/reader.h"
-#include "memory/pool_size.h"
+#include "memory/pool.h"
 #include "scenario/scenario.h"
 #include "spec/catalog.h"
 
@@ -26,7 +26,8 @@ struct ResolvedPool {
   spec::ModelSpec model;             // with the engine's quantization applied
   spec::ParallelPlan plan;
   const kvformat::KvDtype* kv_dtype = nullptr;
-  memory::PoolSize size;             // blocks, ledger, rules
+  memory::Pool size;                 // ledger, rules, what the engine would print
+  std::int64_t num_blocks = 0;       // physical blocks, the null block included
 };
 
 // A scenario ready to be built: everything it says has been checked against everything else.

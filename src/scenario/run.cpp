@@ -15,13 +15,13 @@ metrics::EngineResult describe(const ResolvedPool& pool, int replica, const cost
   e.pool = pool.name;
   e.replica = replica;
   e.profile = pool.config.profile;
-  e.rules = pool.size.rules;
+  e.rules = pool.size.options.rules.label;
   e.model = pool.model.id;
   e.gpu = pool.gpu.id;
   e.gpus = pool.plan.gpus();
   e.cost_source = cost::source_names[static_cast<std::size_t>(cost.source())];
   e.cost_note = cost.describe();
-  e.kv_bytes = pool.size.kv_bytes.value();
+  e.kv_bytes = pool.size.ledger.kv.value();
   e.max_num_seqs = *pool.config.max_num_seqs;
   e.max_num_batched_tokens = *pool.config.max_num_batched_tokens;
   return e;
@@ -54,12 +54,12 @@ metrics::RunResult run(const Resolved& scenario, const RunOptions& options) {
 
   metrics::RecorderOptions recording;
   recording.warmup_requests = s.workload.warmup.requests;
-  recording.warmup = s.workload.warmup.time;
+  recording.warmup = s.workload.warmup.seconds;
   recording.slo = s.slo;
   recording.keep_requests = options.keep_requests;
   recording.engine_blocks.clear();
   for (const ResolvedPool& pool : scenario.pools)
-    for (int i = 0; i < pool.replicas; ++i) recording.engine_blocks.push_back(limits(pool).num_blocks - 1);
+    for (int i = 0; i < pool.replicas; ++i) recording.engine_blocks.push_back(pool.num_blocks - 1);
   metrics::Recorder recorder(std::move(recording));
 
   metrics::RunResult result;
