@@ -26,6 +26,8 @@ class TokenChain {
   // `output_content` names the tokens that the request itself produces.
   void reset(std::uint64_t salt, std::uint64_t output_content, std::int64_t block_tokens);
   void append(TokenRun run);
+  // Room for the hashes of so many tokens, so that growing to them allocates nothing.
+  void reserve(std::int64_t tokens) { hashes_.reserve(static_cast<std::size_t>(tokens / block_tokens_)); }
   // The request now knows `tokens` in all: what it lacks is appended as output tokens. Lets a decode
   // step count tokens as an integer and catch up here once a block is full.
   void grow_to(std::int64_t tokens) {

@@ -1,8 +1,11 @@
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "cost/cost_model.h"
+#include "engine/profile.h"
 #include "scenario/load.h"
 
 namespace kvsim::scenario {

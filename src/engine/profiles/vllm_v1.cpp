@@ -177,6 +177,9 @@ class VllmV1 final : public Profile {
     if (r.chain.tokens() == 0) {
       r.chain.reset(r.spec.salt, workload::output_content(r.spec.id), limits_.block_tokens);
       for (const workload::Span& span : r.spec.prompt) r.chain.append({span.content, span.offset, span.length});
+      // A decode step must not allocate: room for all that the request can become.
+      r.chain.reserve(r.stop_at);
+      r.table.blocks.reserve(static_cast<std::size_t>(blocks_.ceil_blocks(r.stop_at)));
     }
     r.chain.grow_to(r.tokens);
   }
