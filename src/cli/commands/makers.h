@@ -7,6 +7,7 @@
 namespace kvsim::cli {
 
 // Answers
+std::unique_ptr<Command> make_run();
 
 std::unique_ptr<Command> make_plan();
 

@@ -10,6 +10,7 @@ namespace {
 constexpr CommandEntry table[] = {
     // Answers
     {"plan", "does it fit, how many tokens and requests, how fast, what limits", "Answers", make_plan},
+    {"run", "simulate a scenario: latency, throughput, KV use, what binds", "Answers", make_run},
 
     // Catalog
 

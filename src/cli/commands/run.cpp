@@ -1,25 +1,34 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <optional>
+#include <string_view>
 
 #include "cli/commands/makers.h"
 #include "cli/commands/run_steps.h"
 #include "cli/progress.h"
 #include "config/document.h"
 #include "report/exporter.h"
-#include "report/junit.h"
-#include "report/require.h"
 #include "report/step_log.h"
 #include "scenario/run.h"
 
 namespace kvsim::cli {
 namespace {
 
+bool has_utf8_locale() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);
+    if (!value || !*value) continue;
+    const std::string_view text(value);
+    return text.find("UTF-8") != text.npos || text.find("utf8") != text.npos;
+  }
+  return false;
+}
+
 class Run final : public Command {
  public:
   void describe(Flags& flags) override {
     flags.positional("SCENARIO", scenario_, "scenario file, or - for standard input").require().completes(Complete::file);
-    flags.option("--require", requirements_, "a condition on the result, such as 'p99_ttft_ms<=500'; exit 1 when it is missed").value("CONDITION");
     flags.section("More outputs");
     flags.option("--steps", steps_, "log of every engine step, one JSON line each").value("FILE").completes(Complete::file);
     flags.option("--requests-out", requests_, "one JSON line per request, with its times").value("FILE").completes(Complete::file);
@@ -27,15 +36,12 @@ class Run final : public Command {
     flags.option("--vllm-bench", vllm_bench_, "the result as vllm bench serve writes it").value("FILE").completes(Complete::file);
     flags.option("--prometheus", prometheus_, "metrics under vLLM's names").value("FILE").completes(Complete::file);
     flags.option("--html", html_, "a page with tables and plots").value("FILE").completes(Complete::file);
-    flags.option("--junit", junit_, "the requirements as a JUnit report").value("FILE").completes(Complete::file);
     flags.flag("--no-collapse", no_collapse_, "one event per engine step; this version always does so");
     flags.example("kvsim run scenarios/chat-70b.json", "what this traffic will see");
-    flags.example("kvsim run s.json --require 'p99_ttft_ms<=500' --json -o result.json", "gate a pipeline on a result");
     flags.example("kvsim run s.json --set cluster.pools.0.replicas=4", "the same with four replicas");
   }
 
   Exit run(Context& context) override {
-    const auto requirements = report::parse_requirements(requirements_);
     std::vector<scenario::Override> overrides;
     for (const Override& o : context.globals().overrides) overrides.push_back({o.path, o.value});
     const spec::Catalog catalog(context.catalog_folders());
@@ -59,15 +65,14 @@ class Run final : public Command {
 
     report::Style style;
     style.scenario = scenario_;
-    if (!context.terminal().unicode_out) style.glyphs = report::Glyphs::ascii;
+    if (!has_utf8_locale()) style.glyphs = report::Glyphs::ascii;
     for (const std::string& warning : result.warnings) context.warn("run-note", warning);
     if (context.json()) context.print(report::render_json(result, style));
     else context.print(report::render_text(result, style));
     write_files(result, style);
     if (log) log->commit();
-    const bool met = judge(context, requirements, result);
     if (!result.complete) throw Interrupted();
-    return met ? Exit::ok : Exit::no;
+    return Exit::ok;
   }
 
  private:
@@ -83,10 +88,7 @@ class Run final : public Command {
     write(vllm_bench_, report::render_vllm_bench);
   }
 
-  bool judge(Context& context, const std::vector<report::Requirement>& requirements, const metrics::RunResult& result) const;
-
-  std::string scenario_, steps_, requests_, csv_, vllm_bench_, prometheus_, html_, junit_;
-  std::vector<std::string> requirements_;
+  std::string scenario_, steps_, requests_, csv_, vllm_bench_, prometheus_, html_;
   bool no_collapse_ = false;
 };
 
