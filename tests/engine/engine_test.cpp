@@ -112,7 +112,7 @@ TEST_SUITE("engine/engine") {
     CHECK(w.engine.profile().free_blocks() == 39);
   }
 
-  TEST_CASE("admission on the first chunk preempts again and again, the full input gate never") {
+  TEST_CASE("admission on the first chunk preempts again and again and the full input gate never does") {
     // Five prompts of 1,000 tokens over a pool of 1,600.
     for (const bool gate : {true, false}) {
       engine::SchedulerLimits l = limits();

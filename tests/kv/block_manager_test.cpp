@@ -225,7 +225,7 @@ class NaiveManager {
 }  // namespace
 
 TEST_SUITE("kv/block_manager against the naive one") {
-  TEST_CASE("random worlds agree in hits, refusals, tables and queue after every operation") {
+  TEST_CASE("random worlds agree in hits and refusals and tables and queue after every operation") {
     std::mt19937_64 rng(20260901);
     const auto pick = [&](int n) { return static_cast<int>(rng() % static_cast<std::uint64_t>(n)); };
     for (int round = 0; round < 200; ++round) {
