@@ -14,6 +14,15 @@ constexpr CommandEntry table[] = {
 
     // Catalog
 
+    {"model list", "models of the catalog, with size and KV per token", "Catalog", make_model_list},
+    {"model show", "one model: dimensions, layer groups, KV bytes, sources", "Catalog",
+     make_model_show},
+    {"model import", "turn a Hugging Face config.json into a model file", "Catalog",
+     make_model_import},
+    {"model diff", "two models compared field by field", "Catalog", make_model_diff},
+    {"gpu list", "accelerators of the catalog", "Catalog", make_gpu_list},
+    {"gpu show", "one accelerator, figure by figure, with sources", "Catalog", make_gpu_show},
+
     // Workloads
 
     // Trust

@@ -96,6 +96,10 @@ constexpr CodeText codes[] = {
     {"catalog-file", "a file in a --models-dir folder is no model, GPU or link", ""},
     {"model-inconsistent",
      "fields of a model contradict each other or lack one that the attention kind needs", ""},
+    {"hf-unknown-family", "no importer knows the model_type of a config.json",
+     "The nearest known family and the fields it needs are named; or write a kvsim.model file."},
+    {"hf-unsupported", "a config.json describes layers that a model file cannot describe", ""},
+    {"hf-quantization", "a checkpoint's quantization is unknown or cannot be described", ""},
     {"gpu-without-link", "several GPUs were asked for, but the GPU names no link between them", ""},
     {"kv-dtype-unknown", "there is no KV cache dtype of that name", "kvsim explain lists them."},
 
