@@ -25,7 +25,7 @@ struct Summary {
   std::optional<double> offered_rate;  // absent for fewer than two arrivals, or all at once
   double max_output_tokens_per_s = 0;
   std::int64_t max_concurrent_requests = 0;
-  std::vector<double> percentile_levels;  // of all four distributions
+  std::vector<double> percentile_levels{50, 90, 95, 99};  // of all four distributions
   Distribution ttft_ms, tpot_ms, itl_ms, e2el_ms;
 };
 

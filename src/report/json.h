@@ -1,12 +1,13 @@
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "config/document.h"
 #include "metrics/result.h"
 
 namespace kvsim::report {
 
-inline constexpr const char* run_schema = "kvsim.run/1";
+inline constexpr std::string_view run_schema = "kvsim.run/1";
 
 // The result document kvsim.run/1: every field, full precision, equal results give equal bytes.
 // The detailed one has the field "requests" as well.

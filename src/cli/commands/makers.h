@@ -29,6 +29,9 @@ std::unique_ptr<Command> make_check();
 
 // Results
 
+std::unique_ptr<Command> make_report();
+std::unique_ptr<Command> make_compare();
+
 // Help
 
 std::unique_ptr<Command> make_explain();

@@ -34,6 +34,10 @@ constexpr CommandEntry table[] = {
 
     // Results
 
+    {"report", "render a result: text, HTML, CSV, Prometheus, vLLM-bench; never re-simulates",
+     "Results", make_report},
+    {"compare", "a result against another: exit 1 on a regression", "Results", make_compare},
+
     // Help
 
     {"explain", "what a metric, field, flag, policy or error code means", "Help", make_explain},

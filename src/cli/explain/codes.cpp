@@ -26,6 +26,11 @@ constexpr CodeText codes[] = {
      "kvsim help COMMAND shows the usage line."},
     {"usage-extra-word", "the command takes fewer words than were given",
      "Quote a value that holds blanks."},
+    {"usage-require", "a --require is no demand on a figure of the result",
+     "Write FIELD OP VALUE, such as 'p99_ttft_ms<=500'; kvsim explain lists the metrics."},
+    {"usage-tolerance", "a --tolerance cannot be read",
+     "Write NAME=LIMIT with a share, such as p99_ttft_ms=2%; default=0.5% is for all others."},
+    {"usage-figure", "a flag of compare names a figure that neither result has", ""},
     {"usage-twice", "a flag that may be given once is given more often",
      "Only --set, --models-dir and their like repeat."},
 
@@ -67,6 +72,14 @@ constexpr CodeText codes[] = {
     {"set-path", "a --set path leads nowhere",
      "Paths are dotted with array indices: cluster.pools.0.engine.max_num_seqs; /cluster/pools/0 "
      "is the same."},
+
+    // Results (exit 3)
+    {"result-incomplete", "a result document lacks a section", "Write it with run --json -o FILE."},
+    {"result-unknown", "the file is no result of kvsim and none of vllm bench serve", ""},
+    {"result-without-requests", "the result holds no requests, only figures over all of them",
+     "run --detailed keeps them in the document, --requests-out FILE in a file of their own."},
+    {"request-unknown", "no request of the file has that id", ""},
+    {"step-log-field", "a line of a step log lacks a field", "run --steps FILE writes them."},
 
     // CSV files (exit 3)
     {"csv-empty", "the file has no header line", ""},
