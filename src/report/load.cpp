@@ -44,7 +44,7 @@ void each_line(std::string_view text, Use&& use) {
   Diagnostic d;
   d.code = "request-unknown";
   d.file = path;
-  d.message = fmt::format("no request has the id {}", config::json_string(id));
+  d.message = fmt::format("no request with id {}", config::json_string(id));
   if (const auto near = nearest(id, ids))
     d.hint = fmt::format("did you mean {}?", config::json_string(*near));
   throw InputError(d);

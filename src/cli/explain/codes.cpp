@@ -78,8 +78,6 @@ constexpr CodeText codes[] = {
     {"result-unknown", "the file is no result of kvsim and none of vllm bench serve", ""},
     {"result-without-requests", "the result holds no requests, only figures over all of them",
      "run --detailed keeps them in the document, --requests-out FILE in a file of their own."},
-    {"request-unknown", "no request of the file has that id", ""},
-    {"step-log-field", "a line of a step log lacks a field", "run --steps FILE writes them."},
 
     // CSV files (exit 3)
     {"csv-empty", "the file has no header line", ""},

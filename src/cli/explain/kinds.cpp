@@ -28,7 +28,7 @@ constexpr DocumentKind kinds[] = {
      describe_default<spec::LinkSpec>},
     {"run", "Results", report::run_schema,
      "What `kvsim run --json` prints. `compare`, `report` and `explain --request` read it.",
-     describe_default<metrics::RunResult>},
+     describe_default<metrics::RunResult>, false},
 };
 
 }  // namespace
