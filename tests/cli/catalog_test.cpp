@@ -10,7 +10,7 @@ TEST_CASE("model list shows every model or those that hold a word") {
       .err_is("")
       .out_has("llama-3.1-70b")
       .out_has("327,680")
-      .out_has("98 models");
+      .out_has(" models; KV of the whole model");
   Kvsim({"model", "list", "qwen3-next"})
       .exits(0)
       .out_has("qwen3-next-80b-a3b")
