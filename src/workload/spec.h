@@ -6,6 +6,7 @@
 
 #include "config/fields.h"
 #include "diag/diagnostic.h"
+#include "workload/generate/spec.h"
 #include "workload/source.h"
 #include "workload/trace/options.h"
 
@@ -25,6 +26,8 @@ void fields(config::FieldVisitor& v, Warmup& warmup);
 // The scenario block `workload`: exactly one of `trace` and `generate`.
 struct WorkloadSpec {
   std::optional<TraceOptions> trace;
+  std::optional<GenerateSpec> generate;
+  std::optional<ArrivalSpec> arrival;  // instead of a trace's own times; needed where it has none
   OnUnservable on_unservable = OnUnservable::error;
   Warmup warmup;
 };

@@ -13,14 +13,12 @@ std::unique_ptr<Command> make_plan();
 
 // Catalog
 
-std::unique_ptr<Command> make_model_list();
-std::unique_ptr<Command> make_model_show();
-std::unique_ptr<Command> make_model_import();
-std::unique_ptr<Command> make_model_diff();
-std::unique_ptr<Command> make_gpu_list();
-std::unique_ptr<Command> make_gpu_show();
-
 // Workloads
+
+std::unique_ptr<Command> make_trace_info();
+std::unique_ptr<Command> make_trace_convert();
+std::unique_ptr<Command> make_trace_generate();
+std::unique_ptr<Command> make_trace_slice();
 
 // Trust
 
@@ -28,9 +26,6 @@ std::unique_ptr<Command> make_validate();
 std::unique_ptr<Command> make_check();
 
 // Results
-
-std::unique_ptr<Command> make_report();
-std::unique_ptr<Command> make_compare();
 
 // Help
 

@@ -14,7 +14,6 @@ struct DocumentKind {
   std::string_view schema;  // "kvsim.model/1"
   std::string_view about;   // what the file is for
   void (*describe)(config::FieldVisitor& visitor);
-  bool fields_are_topics = true;  // false: other topics explain them better
 };
 
 std::span<const DocumentKind> document_kinds();
