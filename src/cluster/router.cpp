@@ -9,9 +9,13 @@ namespace {
 
 constexpr std::array entries{
     RouterEntry{"round-robin", "each engine in turn", make_round_robin},
-    RouterEntry{"least-requests", "the engine with the fewest waiting and running requests", make_least_requests},
-    RouterEntry{"least-tokens", "the engine whose requests have the fewest prompt tokens together", make_least_tokens},
-    RouterEntry{"session-sticky", "a session stays on the engine of its first request; others as least-requests", make_session_sticky},
+    RouterEntry{"least-requests", "the engine with the fewest waiting and running requests",
+                make_least_requests},
+    RouterEntry{"least-tokens", "the engine whose requests have the fewest prompt tokens together",
+                make_least_tokens},
+    RouterEntry{"session-sticky",
+                "a session stays on the engine of its first request; others as least-requests",
+                make_session_sticky},
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace kvsim::cluster {
 
 // What a router may know of an engine.
 struct EngineLoad {
-  std::int64_t requests = 0;         // waiting and running
+  std::int64_t requests = 0;            // waiting and running
   std::int64_t outstanding_tokens = 0;  // prompt tokens of those requests
 };
 
@@ -21,7 +21,8 @@ struct EngineLoad {
 class Router {
  public:
   virtual ~Router() = default;
-  virtual std::size_t choose(const workload::RequestSpec& request, std::span<const EngineLoad> loads) = 0;
+  virtual std::size_t choose(const workload::RequestSpec& request,
+                             std::span<const EngineLoad> loads) = 0;
 };
 
 struct RouterEntry {

@@ -9,7 +9,8 @@
 
 namespace kvsim::cluster {
 
-Simulation::Simulation(std::vector<std::unique_ptr<engine::Engine>> engines, std::unique_ptr<Router> router, workload::RequestSource& source,
+Simulation::Simulation(std::vector<std::unique_ptr<engine::Engine>> engines,
+                       std::unique_ptr<Router> router, workload::RequestSource& source,
                        metrics::Recorder& recorder, Options options)
     : engines_(std::move(engines)),
       router_(std::move(router)),
@@ -31,9 +32,15 @@ bool Simulation::run() {
     KVSIM_CHECK(event.time >= now_, "time runs back to {} ns", event.time.nanoseconds());
     now_ = event.time;
     switch (static_cast<Kind>(event.kind())) {
-      case step_done: done(event.target); break;
-      case arrival: arrive_together(event.payload); break;
-      case step_start: start(event.target); break;
+      case step_done:
+        done(event.target);
+        break;
+      case arrival:
+        arrive_together(event.payload);
+        break;
+      case step_start:
+        start(event.target);
+        break;
     }
   }
   for (const auto& engine : engines_) {
@@ -70,7 +77,8 @@ void Simulation::arrive_together(std::uint32_t first) {
     if (arrivals_[together_.back()].from_source) pull();
   }
   if (together_.size() > 1)
-    std::ranges::sort(together_, {}, [&](std::uint32_t slot) { return arrivals_[slot].spec.index; });
+    std::ranges::sort(together_, {},
+                      [&](std::uint32_t slot) { return arrivals_[slot].spec.index; });
   for (const std::uint32_t slot : together_) arrive(slot);
 }
 
@@ -85,7 +93,9 @@ void Simulation::arrive(std::uint32_t slot) {
       Diagnostic d;
       d.code = "request-unservable";
       d.message = fmt::format("request {} can never be served: {}", spec.id, *reason);
-      d.hint = "change the engine, or set workload.on_unservable to \"reject\" to count such requests as failed";
+      d.hint =
+          "change the engine, or set workload.on_unservable to \"reject\" to count such requests "
+          "as failed";
       throw InputError(std::move(d));
     }
     recorder_.request_failed(index, spec.id, spec.arrival, now_, *reason);
@@ -126,7 +136,8 @@ void Simulation::follow_ups(std::int64_t index) {
   for (std::uint32_t slot = take_slot();; slot = take_slot()) {
     if (!source_.follow_up(arrivals_[slot].spec)) return free_slots_.push_back(slot);
     arrivals_[slot].from_source = false;
-    KVSIM_CHECK(arrivals_[slot].spec.arrival >= now_, "request {} arrives before the one it follows has ended", arrivals_[slot].spec.id);
+    KVSIM_CHECK(arrivals_[slot].spec.arrival >= now_,
+                "request {} arrives before the one it follows has ended", arrivals_[slot].spec.id);
     events_.push(arrivals_[slot].spec.arrival, arrival, 0, slot);
   }
 }

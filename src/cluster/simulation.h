@@ -25,12 +25,13 @@ class Simulation {
  public:
   struct Options {
     OnUnservable on_unservable = OnUnservable::error;
-    const std::atomic<bool>* stop = nullptr;                 // set from outside: end early
-    std::function<void(std::int64_t, Time)> progress;        // requests ended, simulated time; may be empty
+    const std::atomic<bool>* stop = nullptr;  // set from outside: end early
+    std::function<void(std::int64_t, Time)>
+        progress;  // requests ended, simulated time; may be empty
   };
 
-  Simulation(std::vector<std::unique_ptr<engine::Engine>> engines, std::unique_ptr<Router> router, workload::RequestSource& source,
-             metrics::Recorder& recorder, Options options);
+  Simulation(std::vector<std::unique_ptr<engine::Engine>> engines, std::unique_ptr<Router> router,
+             workload::RequestSource& source, metrics::Recorder& recorder, Options options);
 
   // Runs until every request has ended (or `stop`). Throws InputError for a request that can never
   // be served, unless those are rejected. Answers whether the run is complete.

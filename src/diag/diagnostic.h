@@ -25,7 +25,7 @@ struct Diagnostic {
   std::string pointer = {};
   std::string hint = {};
   std::string source_line = {};  // text of that line, for the caret; may be empty
-  int width = 1;            // characters to underline
+  int width = 1;                 // characters to underline
 };
 
 // Input that cannot be used. Readers collect every problem first and throw once; only cli/ catches.

@@ -10,8 +10,10 @@
 namespace kvsim::engine {
 namespace {
 
-// One step in this many is billed operator by operator, to say what bound the run. A prime, so that
-// no periodic workload hides from it.
+// To say what bound the run, the first steps and then one in this many are billed operator by
+// operator; a bill stands for the time since the one before. A prime, so that no periodic workload
+// hides from it.
+constexpr std::int64_t bill_first = 64;
 constexpr std::int64_t bill_every = 61;
 
 // Steps in a row that make no token before the run is called a livelock: far more than any queue of
@@ -36,7 +38,8 @@ void Engine::submit(workload::RequestSpec& spec, bool measured) {
   r.prompt_tokens = static_cast<std::int32_t>(r.spec.prompt_tokens);
   r.tokens = r.prompt_tokens;
   r.stop_at = static_cast<std::int32_t>(
-      std::min(r.spec.prompt_tokens + std::min(r.spec.output_tokens, r.spec.max_tokens), setup_.limits.max_model_len));
+      std::min(r.spec.prompt_tokens + std::min(r.spec.output_tokens, r.spec.max_tokens),
+               setup_.limits.max_model_len));
   r.measured = measured;
   r.cached_tokens = 0;
   r.preemptions = 0;
@@ -55,24 +58,28 @@ Duration Engine::begin_step(Time now) {
   for (const StepPlan::Scheduled& item : plan_.scheduled) {
     const RequestState& r = requests_[item.slot];
     const bool samples = item.computed + item.tokens == r.tokens;
-    if (item.tokens == 1) fill_.add_decode(shape_, item.computed, 1, samples);
-    else fill_.add_chunk(shape_, item.computed, item.tokens, samples);
+    if (item.tokens == 1)
+      fill_.add_decode(shape_, item.computed, 1, samples);
+    else
+      fill_.add_chunk(shape_, item.computed, item.tokens, samples);
     if (samples && r.tokens + 1 >= r.stop_at) plan_.finished.push_back(item.slot);
   }
   const Duration duration = to_duration(setup_.cost->step_seconds(shape_));
   KVSIM_CHECK(duration.value() > 0, "a step of {} tokens takes no time", shape_.tokens);
   totals_.busy += duration;
   totals_.scheduled_tokens += shape_.tokens;
-  if (totals_.steps % bill_every == 1) sample_bill(to_seconds(duration));
+  if (totals_.steps <= bill_first || totals_.steps % bill_every == 0) sample_bill();
   if (!plan_.admitted.empty()) start_requests(now);
   for (const StepPlan::Preempted& victim : plan_.preempted)
     if (requests_[victim.slot].measured) recorder_.preempted(setup_.engine_index, victim.lost);
   if (plan_.waiting > 0) {
-    totals_.refused_kv += plan_.refusal == Refusal::kv_blocks || plan_.refusal == Refusal::preemption;
+    totals_.refused_kv +=
+        plan_.refusal == Refusal::kv_blocks || plan_.refusal == Refusal::preemption;
     totals_.refused_seqs += plan_.refusal == Refusal::max_num_seqs;
     totals_.refused_tokens += plan_.refusal == Refusal::token_budget;
   }
-  recorder_.engine_state(setup_.engine_index, now, profile_->usable_blocks() - plan_.free_blocks, plan_.running, plan_.waiting);
+  recorder_.engine_state(setup_.engine_index, now, profile_->usable_blocks() - plan_.free_blocks,
+                         plan_.running, plan_.waiting);
   const std::int64_t evicted = profile_->evicted_blocks();
   if (evicted != evicted_before_) {
     recorder_.evicted(setup_.engine_index, now, evicted - evicted_before_);
@@ -82,9 +89,14 @@ Duration Engine::begin_step(Time now) {
   if (steps_without_token_ > livelock_steps) {
     Diagnostic d;
     d.code = "engine-livelock";
-    d.message = fmt::format("livelock: engine {} has made no token in {} steps ({} running, {} waiting, {} free blocks, at {} s)", setup_.engine_index,
-                            steps_without_token_, plan_.running, plan_.waiting, plan_.free_blocks, to_seconds(now));
-    d.hint = "admit only what fits: scheduler_reserve_full_isl true, a larger pool, or a smaller max_num_seqs";
+    d.message = fmt::format(
+        "livelock: engine {} has made no token in {} steps ({} running, {} waiting, {} free "
+        "blocks, at {} s)",
+        setup_.engine_index, steps_without_token_, plan_.running, plan_.waiting, plan_.free_blocks,
+        to_seconds(now));
+    d.hint =
+        "admit only what fits: scheduler_reserve_full_isl true, a larger pool, or a smaller "
+        "max_num_seqs";
     throw InputError(std::move(d));
   }
   if (sink_) sink_->step({totals_.steps, now, setup_.engine_index, &plan_, &requests_});
@@ -99,7 +111,8 @@ void Engine::start_requests(Time now) {
     r.cached_tokens = hit.tokens;
     if (!r.measured) continue;
     const std::int64_t block = setup_.limits.block_tokens;
-    recorder_.prefix_lookup(hit.known_tokens, hit.tokens, hit.known_tokens / block, hit.tokens / block);
+    recorder_.prefix_lookup(hit.known_tokens, hit.tokens, hit.known_tokens / block,
+                            hit.tokens / block);
   }
 }
 
@@ -129,14 +142,15 @@ void Engine::end_step(Time now) {
       requests_[slot].chain.clear();
       requests_.give_back(slot);
     }
-    recorder_.engine_state(setup_.engine_index, now, profile_->usable_blocks() - profile_->free_blocks(),
-                           plan_.running - static_cast<std::int64_t>(plan_.finished.size()), plan_.waiting);
+    recorder_.engine_state(
+        setup_.engine_index, now, profile_->usable_blocks() - profile_->free_blocks(),
+        plan_.running - static_cast<std::int64_t>(plan_.finished.size()), plan_.waiting);
   }
   previous_end_ = now;
 }
 
 void Engine::emit_tokens(Time now) {
-  std::int64_t steady = 0;   // measured requests whose previous token came with the previous step
+  std::int64_t steady = 0;  // measured requests whose previous token came with the previous step
   std::int64_t emitted = 0;
   for (const StepPlan::Scheduled& item : plan_.scheduled) {
     RequestState& r = requests_[item.slot];
@@ -144,8 +158,10 @@ void Engine::emit_tokens(Time now) {
     ++r.tokens;
     if (r.measured) {
       ++emitted;
-      if (r.last_token == previous_end_) ++steady;
-      else if (r.last_token.nanoseconds() >= 0) recorder_.gap(now - r.last_token, 1);
+      if (r.last_token == previous_end_)
+        ++steady;
+      else if (r.last_token.nanoseconds() >= 0)
+        recorder_.gap(now - r.last_token, 1);
     }
     if (r.first_token.nanoseconds() < 0) r.first_token = now;
     r.last_token = now;
@@ -154,13 +170,14 @@ void Engine::emit_tokens(Time now) {
   recorder_.output_tokens(now, emitted);
 }
 
-void Engine::sample_bill(double seconds) {
+void Engine::sample_bill() {
   const cost::Source source = setup_.cost->source();
   if (source == cost::Source::constant) return;
   const cost::StepBill bill = setup_.cost->bill(shape_);
   double parts = 0;
   for (const cost::OperatorTime& op : bill.operators) parts += op.seconds;
   if (parts <= 0) return;
+  const double seconds = to_seconds(totals_.busy) - sampled_s_;
   for (const cost::OperatorTime& op : bill.operators)
     totals_.bound_s[static_cast<std::size_t>(op.binds)] += op.seconds / parts * seconds;
   sampled_s_ += seconds;

@@ -47,7 +47,9 @@ class Engine {
  public:
   Engine(const EngineSetup& setup, metrics::Recorder& recorder, StepSink* sink);
 
-  std::optional<std::string> why_unservable(const workload::RequestSpec& spec) const { return profile_->why_unservable(spec); }
+  std::optional<std::string> why_unservable(const workload::RequestSpec& spec) const {
+    return profile_->why_unservable(spec);
+  }
   // Takes the request; `spec` gets a finished request's buffers in exchange.
   void submit(workload::RequestSpec& spec, bool measured);
   bool has_work() const { return profile_->has_work(); }
@@ -77,7 +79,7 @@ class Engine {
  private:
   void start_requests(Time now);
   void emit_tokens(Time now);
-  void sample_bill(double seconds);
+  void sample_bill();
 
   EngineSetup setup_;
   metrics::Recorder& recorder_;

@@ -8,37 +8,62 @@ using config::at_least;
 using config::between;
 
 void fields(config::FieldVisitor& v, CostConfig& c) {
-  v.choice({"kind", "where step times come from: the datasheet roofline, or one constant duration"}, c.kind, cost_kind_names);
+  v.choice({"kind", "where step times come from: the datasheet roofline, or one constant duration"},
+           c.kind, cost_kind_names);
   v.field({"step", "duration of every step, for kind constant"}, c.step, above(0));
 }
 
 void fields(config::FieldVisitor& v, EngineConfig& c) {
   v.field({"profile", "engine whose rules are followed"}, c.profile);
-  v.field({"engine_version", "version or date of the engine; decides the memory rules"}, c.engine_version);
+  v.field({"engine_version", "version or date of the engine; decides the memory rules"},
+          c.engine_version);
   v.field({"gpu", "GPU: catalog id, path or object", {}, true}, c.gpu);
-  v.field({"tensor_parallel_size", "GPUs that share each layer", "tp_size"}, c.tensor_parallel_size, between(1, 1024));
-  v.field({"pipeline_parallel_size", "stages that the layers are split into"}, c.pipeline_parallel_size, between(1, 1024));
-  v.field({"enable_expert_parallel", "spread whole experts over the GPUs instead of slicing each"}, c.enable_expert_parallel);
-  v.field({"gpu_memory_utilization", "share of the GPU's memory that the engine may use; unset: the version's default"},
+  v.field({"tensor_parallel_size", "GPUs that share each layer", "tp_size"}, c.tensor_parallel_size,
+          between(1, 1024));
+  v.field({"pipeline_parallel_size", "stages that the layers are split into"},
+          c.pipeline_parallel_size, between(1, 1024));
+  v.field({"enable_expert_parallel", "spread whole experts over the GPUs instead of slicing each"},
+          c.enable_expert_parallel);
+  v.field({"gpu_memory_utilization",
+           "share of the GPU's memory that the engine may use; unset: the version's default"},
           c.gpu_memory_utilization, above_up_to(0, 1));
-  v.field({"kv_cache_memory_bytes", "KV pool per GPU, instead of the memory budget"}, c.kv_cache_memory_bytes, above(0));
-  v.field({"num_gpu_blocks_override", "physical KV blocks, the null block included, instead of the sizing"}, c.num_gpu_blocks_override, between(2, 1e9));
-  v.field({"block_size", "tokens per KV block; unset: 16", "page_size"}, c.block_size, between(1, 65536));
-  v.field({"kv_cache_dtype", "element format of the KV cache; auto: the checkpoint's"}, c.kv_cache_dtype);
+  v.field({"kv_cache_memory_bytes", "KV pool per GPU, instead of the memory budget"},
+          c.kv_cache_memory_bytes, above(0));
+  v.field({"num_gpu_blocks_override",
+           "physical KV blocks, the null block included, instead of the sizing"},
+          c.num_gpu_blocks_override, between(2, 1e9));
+  v.field({"block_size", "tokens per KV block; unset: 16", "page_size"}, c.block_size,
+          between(1, 65536));
+  v.field({"kv_cache_dtype", "element format of the KV cache; auto: the checkpoint's"},
+          c.kv_cache_dtype);
   v.field({"quantization", "weight format, if not the checkpoint's own"}, c.quantization);
-  v.field({"max_model_len", "most tokens a request may have, prompt and output; unset: the model's context", "context_length"},
+  v.field({"max_model_len",
+           "most tokens a request may have, prompt and output; unset: the model's context",
+           "context_length"},
           c.max_model_len, between(1, 1e9));
-  v.field({"allow_small_pool", "run although one request of max_model_len does not fit the pool"}, c.allow_small_pool);
+  v.field({"allow_small_pool", "run although one request of max_model_len does not fit the pool"},
+          c.allow_small_pool);
   v.field({"enforce_eager", "no CUDA graphs: frees their memory, pays launches"}, c.enforce_eager);
-  v.field({"max_num_seqs", "requests that may run at once; unset: by GPU", "max_running_requests"}, c.max_num_seqs, between(1, 1e7));
-  v.field({"max_num_batched_tokens", "token budget of a step; unset: by GPU"}, c.max_num_batched_tokens, between(1, 1e9));
-  v.field({"enable_prefix_caching", "keep and reuse the blocks of finished prompts"}, c.enable_prefix_caching);
-  v.field({"enable_chunked_prefill", "split prompts over steps to fill the token budget"}, c.enable_chunked_prefill);
-  v.field({"long_prefill_token_threshold", "most tokens of one prompt in a step; 0: no limit"}, c.long_prefill_token_threshold, between(0, 1e9));
-  v.choice({"scheduling_policy", "order of admission and choice of the preempted"}, c.scheduling_policy, scheduling_policy_names);
-  v.field({"scheduler_reserve_full_isl", "admit a request only if its whole input fits the free blocks"}, c.scheduler_reserve_full_isl);
-  v.field({"watermark", "share of the blocks kept free at admission while others run"}, c.watermark, between(0, 0.999));
-  v.field({"async_scheduling", "schedule a step before the previous one has returned; this version models false"}, c.async_scheduling);
+  v.field({"max_num_seqs", "requests that may run at once; unset: by GPU", "max_running_requests"},
+          c.max_num_seqs, between(1, 1e7));
+  v.field({"max_num_batched_tokens", "token budget of a step; unset: by GPU"},
+          c.max_num_batched_tokens, between(1, 1e9));
+  v.field({"enable_prefix_caching", "keep and reuse the blocks of finished prompts"},
+          c.enable_prefix_caching);
+  v.field({"enable_chunked_prefill", "split prompts over steps to fill the token budget"},
+          c.enable_chunked_prefill);
+  v.field({"long_prefill_token_threshold", "most tokens of one prompt in a step; 0: no limit"},
+          c.long_prefill_token_threshold, between(0, 1e9));
+  v.choice({"scheduling_policy", "order of admission and choice of the preempted"},
+           c.scheduling_policy, scheduling_policy_names);
+  v.field({"scheduler_reserve_full_isl",
+           "admit a request only if its whole input fits the free blocks"},
+          c.scheduler_reserve_full_isl);
+  v.field({"watermark", "share of the blocks kept free at admission while others run"}, c.watermark,
+          between(0, 0.999));
+  v.field({"async_scheduling",
+           "schedule a step before the previous one has returned; this version models false"},
+          c.async_scheduling);
   v.object({"cost", "step times"}, c.cost);
 }
 

@@ -31,8 +31,9 @@ struct SchedulerLimits {
 //
 // Contract: the engine calls submit() for each arrival in order of arrival, then, whenever no step
 // is running and has_work(), schedule(); when the step's time is over, release() with the requests
-// that it finished. Between the two only submit() may come. Policies draw no random numbers and see no clock: a schedule depends
-// on the order of arrivals and the tokens alone. Called once per step or request, never per token.
+// that it finished. Between the two only submit() may come. Policies draw no random numbers and see
+// no clock: a schedule depends on the order of arrivals and the tokens alone. Called once per step
+// or request, never per token.
 class Profile {
  public:
   virtual ~Profile() = default;
@@ -51,7 +52,7 @@ class Profile {
   virtual std::int64_t free_blocks() const = 0;
   virtual std::int64_t block_tokens() const = 0;
   virtual std::int64_t evicted_blocks() const = 0;
-  virtual std::int64_t queued() const = 0;   // waiting and running requests
+  virtual std::int64_t queued() const = 0;  // waiting and running requests
   // Checks the block ledger against the requests' tables; throws InternalError.
   virtual void verify() const = 0;
 };

@@ -18,15 +18,15 @@ struct RequestState {
   std::int32_t computed = 0;
   std::int32_t tokens = 0;
   std::int32_t stop_at = 0;
-  std::int32_t slot_tokens = 0;      // tokens its blocks have room for
-  Time last_token;                   // when its newest token came to be
+  std::int32_t slot_tokens = 0;  // tokens its blocks have room for
+  Time last_token;               // when its newest token came to be
   std::int32_t prompt_tokens = 0;
-  bool measured = true;              // false: warm-up, left out of the statistics
+  bool measured = true;  // false: warm-up, left out of the statistics
 
   kv::BlockTable table;
   kv::TokenChain chain;
   workload::RequestSpec spec;
-  std::int64_t cached_tokens = 0;    // prefix found at first admission
+  std::int64_t cached_tokens = 0;  // prefix found at first admission
   std::int64_t preemptions = 0;
   Time first_scheduled, first_token;
 };
@@ -45,7 +45,9 @@ class RequestTable {
   }
   void give_back(Slot slot) { free_.push_back(slot); }
   RequestState& operator[](Slot slot) { return states_[static_cast<std::size_t>(slot)]; }
-  const RequestState& operator[](Slot slot) const { return states_[static_cast<std::size_t>(slot)]; }
+  const RequestState& operator[](Slot slot) const {
+    return states_[static_cast<std::size_t>(slot)];
+  }
   std::size_t in_use() const { return states_.size() - free_.size(); }
 
  private:

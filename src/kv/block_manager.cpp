@@ -7,7 +7,8 @@ namespace kvsim::kv {
 BlockManager::BlockManager(const Options& options)
     : options_(options),
       pool_(options.num_blocks),
-      watermark_blocks_(static_cast<std::int64_t>(options.watermark * static_cast<double>(options.num_blocks))) {}
+      watermark_blocks_(
+          static_cast<std::int64_t>(options.watermark * static_cast<double>(options.num_blocks))) {}
 
 std::int64_t BlockManager::lookup(TokenChain& chain) {
   hits_.clear();
@@ -21,13 +22,16 @@ std::int64_t BlockManager::lookup(TokenChain& chain) {
   return static_cast<std::int64_t>(hits_.size()) * options_.block_tokens;
 }
 
-bool BlockManager::admit(BlockTable& table, TokenChain& chain, std::int64_t hit, std::int64_t n, FullInput gate, Others others) {
+bool BlockManager::admit(BlockTable& table, TokenChain& chain, std::int64_t hit, std::int64_t n,
+                         FullInput gate, Others others) {
   const auto hits = static_cast<std::int64_t>(hits_.size());
   // Hit blocks that nobody holds stand in the free queue and leave it by being hit.
-  const std::int64_t evictable = std::ranges::count_if(hits_, [&](BlockId b) { return pool_.references(b) == 0; });
+  const std::int64_t evictable =
+      std::ranges::count_if(hits_, [&](BlockId b) { return pool_.references(b) == 0; });
   const std::int64_t reserve = others == Others::some_running ? watermark_blocks_ : 0;
   const auto fits = [&](std::int64_t tokens) {
-    return ceil_blocks(std::min(tokens, options_.max_model_len)) - hits + evictable + reserve <= pool_.free();
+    return ceil_blocks(std::min(tokens, options_.max_model_len)) - hits + evictable + reserve <=
+           pool_.free();
   };
   if (gate == FullInput::must_fit && !fits(chain.tokens())) return false;
   if (!fits(hit + n)) return false;

@@ -19,10 +19,10 @@ struct BlockTable {
 class BlockManager {
  public:
   struct Options {
-    std::int64_t num_blocks = 0;      // physical, the null block included
+    std::int64_t num_blocks = 0;  // physical, the null block included
     std::int64_t block_tokens = 16;
     bool prefix_caching = true;
-    double watermark = 0;             // share of num_blocks kept free at admission while others run
+    double watermark = 0;  // share of num_blocks kept free at admission while others run
     std::int64_t max_model_len = 0;
   };
   explicit BlockManager(const Options& options);
@@ -38,11 +38,13 @@ class BlockManager {
   enum class Others { none_running, some_running };
   // Admission after lookup(): holds the hit blocks and allocates for the tokens [hit, hit + n).
   // False: not enough free blocks (with `must_fit`: for the whole input), nothing changed.
-  bool admit(BlockTable& table, TokenChain& chain, std::int64_t hit, std::int64_t n, FullInput gate, Others others);
+  bool admit(BlockTable& table, TokenChain& chain, std::int64_t hit, std::int64_t n, FullInput gate,
+             Others others);
 
   // Slots for tokens up to `computed + n` of a running request; false changes nothing.
   bool extend(BlockTable& table, std::int64_t computed, std::int64_t n) {
-    const std::int64_t need = ceil_blocks(computed + n) - static_cast<std::int64_t>(table.blocks.size());
+    const std::int64_t need =
+        ceil_blocks(computed + n) - static_cast<std::int64_t>(table.blocks.size());
     if (need <= 0) return true;
     if (need > pool_.free()) return false;
     for (std::int64_t i = 0; i < need; ++i) table.blocks.push_back(pool_.allocate());
@@ -52,21 +54,25 @@ class BlockManager {
   // slots, before they are computed: later admissions of the same step already hit them.
   void publish(BlockTable& table, TokenChain& chain, std::int64_t computed) {
     if (!options_.prefix_caching) return;
-    for (const std::int64_t full = computed / options_.block_tokens; table.published < full; ++table.published) {
+    for (const std::int64_t full = computed / options_.block_tokens; table.published < full;
+         ++table.published) {
       const auto i = static_cast<std::size_t>(table.published);
-      if (pool_.hash(table.blocks[i]) == 0) pool_.publish(table.blocks[i], chain.block_hash(table.published));
+      if (pool_.hash(table.blocks[i]) == 0)
+        pool_.publish(table.blocks[i], chain.block_hash(table.published));
     }
   }
   // Gives all blocks back, last first.
   void free(BlockTable& table);
 
-  std::int64_t ceil_blocks(std::int64_t tokens) const { return (tokens + options_.block_tokens - 1) / options_.block_tokens; }
+  std::int64_t ceil_blocks(std::int64_t tokens) const {
+    return (tokens + options_.block_tokens - 1) / options_.block_tokens;
+  }
 
  private:
   Options options_;
   BlockPool pool_;
   std::int64_t watermark_blocks_;
-  std::vector<BlockId> hits_;      // of the last lookup
+  std::vector<BlockId> hits_;  // of the last lookup
   std::vector<BlockId> releasing_;
 };
 

@@ -16,7 +16,8 @@ BlockPool::BlockPool(std::int64_t num_blocks)
   mask_ = buckets - 1;
   at(head_).next = tail_;
   at(tail_).previous = head_;
-  for (BlockId block = 1; block < static_cast<BlockId>(num_blocks); ++block) link(at(tail_).previous, block);
+  for (BlockId block = 1; block < static_cast<BlockId>(num_blocks); ++block)
+    link(at(tail_).previous, block);
 }
 
 void BlockPool::link(BlockId before, BlockId block) {
@@ -87,7 +88,8 @@ void BlockPool::evict(BlockId block) {
 
 std::vector<BlockId> BlockPool::queue() const {
   std::vector<BlockId> order;
-  for (BlockId block = at(head_).next; block != tail_; block = at(block).next) order.push_back(block);
+  for (BlockId block = at(head_).next; block != tail_; block = at(block).next)
+    order.push_back(block);
   return order;
 }
 
@@ -95,19 +97,22 @@ void BlockPool::verify() const {
   std::int64_t seen = 0;
   for (BlockId block = at(head_).next; block != tail_; block = at(block).next, ++seen) {
     KVSIM_CHECK(at(block).references == 0, "block {} is free and held", block);
-    KVSIM_CHECK(at(at(block).next).previous == block, "the free queue is broken at block {}", block);
+    KVSIM_CHECK(at(at(block).next).previous == block, "the free queue is broken at block {}",
+                block);
   }
   KVSIM_CHECK(seen == free_, "{} blocks in the free queue, {} counted", seen, free_);
   std::int64_t held = 0;
   for (BlockId block = 1; block < head_; ++block) {
-    KVSIM_CHECK(at(block).references >= 0, "block {} has {} references", block, at(block).references);
+    KVSIM_CHECK(at(block).references >= 0, "block {} has {} references", block,
+                at(block).references);
     held += at(block).references > 0;
     if (at(block).hash == 0) continue;
     BlockId other = index_[bucket(at(block).hash)];
     while (other != no_block && other != block) other = at(other).chain;
     KVSIM_CHECK(other == block, "hashed block {} is not in the index", block);
   }
-  KVSIM_CHECK(held + free_ == usable(), "{} held + {} free of {} usable blocks", held, free_, usable());
+  KVSIM_CHECK(held + free_ == usable(), "{} held + {} free of {} usable blocks", held, free_,
+              usable());
 }
 
 }  // namespace kvsim::kv

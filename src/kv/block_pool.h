@@ -13,10 +13,10 @@ inline constexpr BlockId no_block = -1;
 
 // `num_blocks` physical blocks; block 0 is the null block and never handed out.
 //
-// A block is free when nobody holds it. Free blocks stand in a doubly linked queue: allocation takes
-// the head; a released block without a hash goes back to the head, one with a hash to the tail, so
-// that the least recently used cached block is taken first. Taking a hashed block evicts its hash.
-// Several blocks may carry one hash; find() gives the one published first.
+// A block is free when nobody holds it. Free blocks stand in a doubly linked queue: allocation
+// takes the head; a released block without a hash goes back to the head, one with a hash to the
+// tail, so that the least recently used cached block is taken first. Taking a hashed block evicts
+// its hash. Several blocks may carry one hash; find() gives the one published first.
 //
 //   allocate, touch, release, publish, find   O(1) expected; no allocation after construction
 //   memory                                    24 bytes a block + 4 to 8 bytes of index
@@ -24,7 +24,9 @@ class BlockPool {
  public:
   explicit BlockPool(std::int64_t num_blocks);
 
-  std::int64_t usable() const { return static_cast<std::int64_t>(blocks_.size()) - 3; }  // without null block and sentinels
+  std::int64_t usable() const {
+    return static_cast<std::int64_t>(blocks_.size()) - 3;
+  }  // without null block and sentinels
   std::int64_t free() const { return free_; }
   std::int64_t evictions() const { return evictions_; }
   std::int32_t references(BlockId block) const { return at(block).references; }
@@ -45,7 +47,8 @@ class BlockPool {
 
   // The free queue from head to tail (tests, conformance).
   std::vector<BlockId> queue() const;
-  // Checks every invariant: queue length, links, index membership, references >= 0. Throws InternalError.
+  // Checks every invariant: queue length, links, index membership, references >= 0. Throws
+  // InternalError.
   void verify() const;
 
  private:
@@ -62,10 +65,10 @@ class BlockPool {
   void unlink(BlockId block);
   void evict(BlockId block);
 
-  std::vector<Block> blocks_;    // the physical blocks, then the two sentinels of the queue
-  std::vector<BlockId> index_;   // bucket -> first block
+  std::vector<Block> blocks_;   // the physical blocks, then the two sentinels of the queue
+  std::vector<BlockId> index_;  // bucket -> first block
   std::size_t mask_ = 0;
-  BlockId head_, tail_;          // sentinels
+  BlockId head_, tail_;  // sentinels
   std::int64_t free_ = 0;
   std::int64_t evictions_ = 0;
 };

@@ -22,7 +22,8 @@ std::uint64_t finish(std::uint64_t z) {
 
 }  // namespace
 
-void TokenChain::reset(std::uint64_t salt, std::uint64_t output_content, std::int64_t block_tokens) {
+void TokenChain::reset(std::uint64_t salt, std::uint64_t output_content,
+                       std::int64_t block_tokens) {
   clear();
   output_content_ = output_content;
   salt_ = salt;
@@ -63,7 +64,8 @@ void TokenChain::hash_next() {
       continue;
     }
     state = fold(state + 0x9e3779b97f4a7c15ULL, run.content);
-    state = fold(state, (static_cast<std::uint64_t>(run.offset + run_used_) << 20) ^ static_cast<std::uint64_t>(take));
+    state = fold(state, (static_cast<std::uint64_t>(run.offset + run_used_) << 20) ^
+                            static_cast<std::uint64_t>(take));
     run_used_ += take;
     missing -= take;
   }

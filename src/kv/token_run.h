@@ -27,9 +27,11 @@ class TokenChain {
   void reset(std::uint64_t salt, std::uint64_t output_content, std::int64_t block_tokens);
   void append(TokenRun run);
   // Room for the hashes of so many tokens, so that growing to them allocates nothing.
-  void reserve(std::int64_t tokens) { hashes_.reserve(static_cast<std::size_t>(tokens / block_tokens_)); }
-  // The request now knows `tokens` in all: what it lacks is appended as output tokens. Lets a decode
-  // step count tokens as an integer and catch up here once a block is full.
+  void reserve(std::int64_t tokens) {
+    hashes_.reserve(static_cast<std::size_t>(tokens / block_tokens_));
+  }
+  // The request now knows `tokens` in all: what it lacks is appended as output tokens. Lets a
+  // decode step count tokens as an integer and catch up here once a block is full.
   void grow_to(std::int64_t tokens) {
     if (tokens <= tokens_) return;
     const std::int64_t fresh = tokens - tokens_;
@@ -57,8 +59,8 @@ class TokenChain {
   std::int64_t outputs_ = 0;
   std::int64_t block_tokens_ = 16;
   std::int64_t tokens_ = 0;
-  std::size_t run_ = 0;         // where hashing stands
-  std::int64_t run_used_ = 0;   // tokens of runs_[run_] already hashed
+  std::size_t run_ = 0;        // where hashing stands
+  std::int64_t run_used_ = 0;  // tokens of runs_[run_] already hashed
 };
 
 }  // namespace kvsim::kv

@@ -16,12 +16,15 @@ namespace {
 // A diagnostic about a field of the scenario, with the place that origins know for it.
 class Checker {
  public:
-  Checker(const Resolved& resolved, Diagnostics& diagnostics, std::string file) : resolved_(resolved), diagnostics_(diagnostics), file_(std::move(file)) {}
+  Checker(const Resolved& resolved, Diagnostics& diagnostics, std::string file)
+      : resolved_(resolved), diagnostics_(diagnostics), file_(std::move(file)) {}
 
-  void error(const std::string& pointer, std::string code, std::string message, std::string hint = {}) const {
+  void error(const std::string& pointer, std::string code, std::string message,
+             std::string hint = {}) const {
     diagnostics_.add(locate(pointer, std::move(code), std::move(message), std::move(hint)));
   }
-  Diagnostic locate(const std::string& pointer, std::string code, std::string message, std::string hint) const {
+  Diagnostic locate(const std::string& pointer, std::string code, std::string message,
+                    std::string hint) const {
     Diagnostic d;
     d.code = std::move(code), d.message = std::move(message), d.hint = std::move(hint);
     d.file = file_, d.pointer = pointer;
@@ -30,8 +33,11 @@ class Checker {
       // "file:line:col", or the override's own words.
       const auto column = entry.origin.rfind(':');
       const auto line = column == std::string::npos ? column : entry.origin.rfind(':', column - 1);
-      if (line == std::string::npos || !entry.origin.starts_with(file_ + ":")) d.file = entry.origin;
-      else d.line = std::atoi(entry.origin.c_str() + line + 1), d.column = std::atoi(entry.origin.c_str() + column + 1);
+      if (line == std::string::npos || !entry.origin.starts_with(file_ + ":"))
+        d.file = entry.origin;
+      else
+        d.line = std::atoi(entry.origin.c_str() + line + 1),
+        d.column = std::atoi(entry.origin.c_str() + column + 1);
     }
     return d;
   }
@@ -52,35 +58,47 @@ std::vector<std::string> names_of(const Entries& entries) {
 void check_words(const Resolved& r, const Checker& check) {
   const std::string& policy = r.scenario.cluster.router.policy;
   if (!cluster::find_router(policy))
-    check.error("/cluster/router/policy", "unknown-word", fmt::format("unknown router policy \"{}\"", policy), suggestion(policy, names_of(cluster::routers())));
-  if (r.scenario.cluster.pools.empty()) check.error("/cluster/pools", "no-pools", "a cluster needs at least one pool");
+    check.error("/cluster/router/policy", "unknown-word",
+                fmt::format("unknown router policy \"{}\"", policy),
+                suggestion(policy, names_of(cluster::routers())));
+  if (r.scenario.cluster.pools.empty())
+    check.error("/cluster/pools", "no-pools", "a cluster needs at least one pool");
   for (std::size_t i = 0; i < r.scenario.cluster.pools.size(); ++i) {
     const engine::EngineConfig& e = r.scenario.cluster.pools[i].engine;
     const std::string at = fmt::format("/cluster/pools/{}/engine", i);
     if (!engine::find_profile(e.profile))
-      check.error(at + "/profile", "unknown-word", fmt::format("unknown engine profile \"{}\"", e.profile), suggestion(e.profile, names_of(engine::profiles())));
+      check.error(at + "/profile", "unknown-word",
+                  fmt::format("unknown engine profile \"{}\"", e.profile),
+                  suggestion(e.profile, names_of(engine::profiles())));
     if (e.async_scheduling)
-      check.error(at + "/async_scheduling", "not-modelled", "async_scheduling true is not modelled: every step is scheduled after the previous one has returned",
+      check.error(at + "/async_scheduling", "not-modelled",
+                  "async_scheduling true is not modelled: every step is scheduled after the "
+                  "previous one has returned",
                   "set it to false; the result then leaves out the overlap of host and GPU time");
     if (e.cost.kind == engine::CostKind::constant && !e.cost.step)
-      check.error(at + "/cost/step", "missing-field", "a constant cost needs its \"step\", for example \"20ms\"");
+      check.error(at + "/cost/step", "missing-field",
+                  "a constant cost needs its \"step\", for example \"20ms\"");
     if (e.cost.kind == engine::CostKind::roofline && e.cost.step)
-      check.error(at + "/cost/step", "field-without-use", "\"step\" is the duration of a constant cost", "set \"kind\": \"constant\" as well");
+      check.error(at + "/cost/step", "field-without-use",
+                  "\"step\" is the duration of a constant cost",
+                  "set \"kind\": \"constant\" as well");
   }
 }
 
 }  // namespace
 
-Resolved load(const std::string& path, const spec::Catalog& catalog, const std::vector<Override>& overrides, std::optional<std::int64_t> seed) {
+Resolved load(const std::string& path, const spec::Catalog& catalog,
+              const std::vector<Override>& overrides, std::optional<std::int64_t> seed) {
   const std::string folder = path == "-" ? "" : std::filesystem::path(path).parent_path().string();
   return resolve(config::Document::load(path), folder, catalog, overrides, seed);
 }
 
-Resolved resolve(config::Document document, const std::string& folder, const spec::Catalog& catalog, const std::vector<Override>& overrides,
-                 std::optional<std::int64_t> seed) {
+Resolved resolve(config::Document document, const std::string& folder, const spec::Catalog& catalog,
+                 const std::vector<Override>& overrides, std::optional<std::int64_t> seed) {
   Resolved r;
   r.folder = folder;
-  for (const Override& o : overrides) document.set(o.path, o.value, fmt::format("--set {}={}", o.path, o.value));
+  for (const Override& o : overrides)
+    document.set(o.path, o.value, fmt::format("--set {}={}", o.path, o.value));
   if (seed) document.set("seed", std::to_string(*seed), fmt::format("--seed {}", *seed));
 
   Diagnostics diagnostics;
@@ -101,9 +119,11 @@ Resolved resolve(config::Document document, const std::string& folder, const spe
     out.gpu = catalog.resolve_gpu(pool.engine.gpu, folder);
     out.model = r.model;
     const std::string at = fmt::format("/cluster/pools/{}/engine", i);
-    resolve_pool(out, r.warnings, [&](const std::string& field, std::string code, std::string message, std::string hint) {
-      check.error(at + "/" + field, std::move(code), std::move(message), std::move(hint));
-    });
+    resolve_pool(
+        out, r.warnings,
+        [&](const std::string& field, std::string code, std::string message, std::string hint) {
+          check.error(at + "/" + field, std::move(code), std::move(message), std::move(hint));
+        });
   }
   diagnostics.throw_if_errors();
   return r;

@@ -21,32 +21,34 @@ struct Override {
 struct ResolvedPool {
   std::string name;
   int replicas = 1;
-  engine::EngineConfig config;       // optionals filled
+  engine::EngineConfig config;  // optionals filled
   spec::GpuSpec gpu;
-  spec::ModelSpec model;             // with the engine's quantization applied
+  spec::ModelSpec model;  // with the engine's quantization applied
   spec::ParallelPlan plan;
   const kvformat::KvDtype* kv_dtype = nullptr;
-  memory::Pool size;                 // ledger, rules, what the engine would print
-  std::int64_t num_blocks = 0;       // physical blocks, the null block included
+  memory::Pool size;            // ledger, rules, what the engine would print
+  std::int64_t num_blocks = 0;  // physical blocks, the null block included
 };
 
 // A scenario ready to be built: everything it says has been checked against everything else.
 struct Resolved {
   Scenario scenario;
   config::Origins origins;
-  std::string folder;                // file references of the scenario are relative to it
+  std::string folder;  // file references of the scenario are relative to it
   spec::ModelSpec model;
   std::vector<ResolvedPool> pools;
   std::vector<std::string> warnings;
-  std::string echo_json() const;     // the scenario as results carry it
+  std::string echo_json() const;  // the scenario as results carry it
 };
 
-// Reads, overrides and resolves a scenario file. Throws InputError with every problem found, IoError
-// for files that cannot be read. `path` "-" is standard input.
-Resolved load(const std::string& path, const spec::Catalog& catalog, const std::vector<Override>& overrides = {},
+// Reads, overrides and resolves a scenario file. Throws InputError with every problem found,
+// IoError for files that cannot be read. `path` "-" is standard input.
+Resolved load(const std::string& path, const spec::Catalog& catalog,
+              const std::vector<Override>& overrides = {},
               std::optional<std::int64_t> seed = std::nullopt);
 // The same for a document that is in memory already; `folder` is where its relative paths start.
-Resolved resolve(config::Document document, const std::string& folder, const spec::Catalog& catalog, const std::vector<Override>& overrides = {},
+Resolved resolve(config::Document document, const std::string& folder, const spec::Catalog& catalog,
+                 const std::vector<Override>& overrides = {},
                  std::optional<std::int64_t> seed = std::nullopt);
 
 }  // namespace kvsim::scenario

@@ -30,10 +30,11 @@ memory::Options memory_options(const ResolvedPool& pool, const memory::Rules& ru
   return o;
 }
 
-// The profile keeps one block table per request. Models whose layers do not all grow alike are run as
-// vLLM runs them with its hybrid manager off: window layers are charged their full length, and the
-// recurrent states of max_num_seqs requests are set aside.
-std::int64_t single_table_blocks(const memory::Pool& pool, std::int64_t max_num_seqs, std::vector<std::string>& warnings) {
+// The profile keeps one block table per request. Models whose layers do not all grow alike are run
+// as vLLM runs them with its hybrid manager off: window layers are charged their full length, and
+// the recurrent states of max_num_seqs requests are set aside.
+std::int64_t single_table_blocks(const memory::Pool& pool, std::int64_t max_num_seqs,
+                                 std::vector<std::string>& warnings) {
   double growing = 0, states = 0;
   bool windows = false;
   for (const kvformat::GroupFootprint& g : pool.footprint.groups) {
@@ -45,20 +46,28 @@ std::int64_t single_table_blocks(const memory::Pool& pool, std::int64_t max_num_
     }
   }
   if (!windows && states == 0) return pool.num_gpu_blocks;
-  if (windows) warnings.push_back("window layers are charged their full length (vLLM with --disable-hybrid-kv-cache-manager): capacity is a lower bound");
+  if (windows)
+    warnings.push_back(
+        "window layers are charged their full length (vLLM with "
+        "--disable-hybrid-kv-cache-manager): capacity is a lower bound");
   const double reserve = states * static_cast<double>(max_num_seqs);
   if (states > 0)
-    warnings.push_back(fmt::format("recurrent states of max_num_seqs {} requests are set aside: {} per GPU", max_num_seqs, format_bytes(Bytes(static_cast<std::int64_t>(reserve)))));
+    warnings.push_back(
+        fmt::format("recurrent states of max_num_seqs {} requests are set aside: {} per GPU",
+                    max_num_seqs, format_bytes(Bytes(static_cast<std::int64_t>(reserve)))));
   if (growing == 0) return 1 + max_num_seqs;
   const double room = static_cast<double>(pool.ledger.kv.value()) - reserve;
-  return room <= 0 ? 0 : static_cast<std::int64_t>(room / (growing * static_cast<double>(pool.block_tokens)));
+  return room <= 0
+             ? 0
+             : static_cast<std::int64_t>(room / (growing * static_cast<double>(pool.block_tokens)));
 }
 
 void apply_quantization(ResolvedPool& pool, const FieldError& error) {
   if (!pool.config.quantization) return;
   const auto known = spec::quantization_preset(*pool.config.quantization);
   if (!known)
-    return error("quantization", "unknown-word", fmt::format("unknown quantization \"{}\"", *pool.config.quantization),
+    return error("quantization", "unknown-word",
+                 fmt::format("unknown quantization \"{}\"", *pool.config.quantization),
                  suggestion(*pool.config.quantization, spec::quantization_names()));
   pool.model.quantization = *known;
 }
@@ -68,16 +77,29 @@ void apply_quantization(ResolvedPool& pool, const FieldError& error) {
 void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const FieldError& error) {
   EngineConfig& c = pool.config;
   pool.plan = {c.tensor_parallel_size, c.pipeline_parallel_size, 1, c.enable_expert_parallel};
-  if (const std::string problem = kvformat::parallel_problem(pool.model, pool.plan); !problem.empty())
-    return error("tensor_parallel_size", "parallel-plan", fmt::format("{} cannot be split so: {} (tensor_parallel_size {}, heads {})", pool.model.id, problem, c.tensor_parallel_size, pool.model.layer_groups.empty() ? 0 : pool.model.layer_groups.front().num_heads), "choose a size that divides the attention heads");
+  if (const std::string problem = kvformat::parallel_problem(pool.model, pool.plan);
+      !problem.empty())
+    return error(
+        "tensor_parallel_size", "parallel-plan",
+        fmt::format(
+            "{} cannot be split so: {} (tensor_parallel_size {}, heads {})", pool.model.id, problem,
+            c.tensor_parallel_size,
+            pool.model.layer_groups.empty() ? 0 : pool.model.layer_groups.front().num_heads),
+        "choose a size that divides the attention heads");
   apply_quantization(pool, error);
   try {
     pool.kv_dtype = &kvformat::resolve_kv_dtype(c.kv_cache_dtype, pool.model);
-    pool.size = memory::size_pool(pool.model, pool.gpu, memory_options(pool, memory::resolve_rules(memory::parse_engine(c.profile), c.engine_version.value_or(""))));
+    pool.size = memory::size_pool(
+        pool.model, pool.gpu,
+        memory_options(pool, memory::resolve_rules(memory::parse_engine(c.profile),
+                                                   c.engine_version.value_or(""))));
   } catch (const InputError& problem) {
     const bool dtype = pool.kv_dtype == nullptr;
     const Diagnostic& d = problem.diagnostics().front();
-    return error(dtype ? "kv_cache_dtype" : c.engine_version ? "engine_version" : "profile", d.code, d.message, d.hint);
+    return error(dtype              ? "kv_cache_dtype"
+                 : c.engine_version ? "engine_version"
+                                    : "profile",
+                 d.code, d.message, d.hint);
   }
   const memory::Options& filled = pool.size.options;
   c.max_model_len = filled.max_model_len;
@@ -88,15 +110,23 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
   if (!c.engine_version) c.engine_version = std::string(filled.rules.first_version);
   warnings.insert(warnings.end(), pool.size.warnings.begin(), pool.size.warnings.end());
 
-  pool.num_blocks = c.num_gpu_blocks_override ? *c.num_gpu_blocks_override : single_table_blocks(pool.size, *c.max_num_seqs, warnings);
+  pool.num_blocks = c.num_gpu_blocks_override
+                        ? *c.num_gpu_blocks_override
+                        : single_table_blocks(pool.size, *c.max_num_seqs, warnings);
   // As the engine does at start: a request of max_model_len must fit the pool alone.
   const std::int64_t needed = ceil_div(*c.max_model_len, *c.block_size);
   if (pool.num_blocks < 2) {
-    error("gpu", "does-not-fit", fmt::format("{} does not fit: {}", pool.model.id, pool.size.limit), fmt::format("`kvsim plan {} --gpu {}` shows the memory ledger and the nearest setting that fits", pool.model.id, pool.gpu.id));
+    error("gpu", "does-not-fit", fmt::format("{} does not fit: {}", pool.model.id, pool.size.limit),
+          fmt::format(
+              "`kvsim plan {} --gpu {}` shows the memory ledger and the nearest setting that fits",
+              pool.model.id, pool.gpu.id));
   } else if (needed > pool.num_blocks && !c.allow_small_pool) {
     error(c.num_gpu_blocks_override ? "num_gpu_blocks_override" : "max_model_len", "pool-too-small",
-          fmt::format("the pool of {} blocks of {} tokens cannot hold one request of max_model_len {}", pool.num_blocks, *c.block_size, *c.max_model_len),
-          fmt::format("set max_model_len to at most {}, or allow_small_pool to true", (pool.num_blocks - 1) * *c.block_size));
+          fmt::format(
+              "the pool of {} blocks of {} tokens cannot hold one request of max_model_len {}",
+              pool.num_blocks, *c.block_size, *c.max_model_len),
+          fmt::format("set max_model_len to at most {}, or allow_small_pool to true",
+                      (pool.num_blocks - 1) * *c.block_size));
   }
 }
 
@@ -124,7 +154,8 @@ std::shared_ptr<const cost::CostModel> cost_model(const ResolvedPool& pool) {
   o.plan = pool.plan;
   o.kv_dtype = *pool.kv_dtype;
   o.enforce_eager = c.enforce_eager;
-  o.cuda_graph_tokens = cost::cuda_graph_limit(*c.max_num_batched_tokens, *c.max_num_seqs, 0, pool.gpu);
+  o.cuda_graph_tokens =
+      cost::cuda_graph_limit(*c.max_num_batched_tokens, *c.max_num_seqs, 0, pool.gpu);
   return cost::make_roofline(pool.model, pool.gpu, o);
 }
 

@@ -11,7 +11,8 @@
 namespace kvsim::scenario {
 
 // Reports a problem of the engine field `field`.
-using FieldError = std::function<void(const std::string& field, std::string code, std::string message, std::string hint)>;
+using FieldError = std::function<void(const std::string& field, std::string code,
+                                      std::string message, std::string hint)>;
 
 // Fills everything that an engine's config leaves open, by the rules of its engine version: limits
 // by GPU, KV dtype, memory ledger, block count. Problems go to `error`.

@@ -10,15 +10,19 @@
 namespace kvsim::scenario {
 namespace {
 
-metrics::EngineResult describe(const ResolvedPool& pool, int replica, const cost::CostModel& cost) {
+metrics::EngineResult describe(const ResolvedPool& pool, int pool_index, int replica,
+                               const cost::CostModel& cost) {
   metrics::EngineResult e;
   e.pool = pool.name;
+  e.pool_index = pool_index;
   e.replica = replica;
   e.profile = pool.config.profile;
   e.rules = pool.size.options.rules.label;
   e.model = pool.model.id;
   e.gpu = pool.gpu.id;
   e.gpus = pool.plan.gpus();
+  e.tensor_parallel_size = pool.plan.tensor_parallel_size;
+  e.kv_dtype = pool.kv_dtype->name;
   e.cost_source = cost::source_names[static_cast<std::size_t>(cost.source())];
   e.cost_note = cost.describe();
   e.kv_bytes = pool.size.ledger.kv.value();
@@ -27,7 +31,8 @@ metrics::EngineResult describe(const ResolvedPool& pool, int replica, const cost
   return e;
 }
 
-void add_totals(metrics::EngineResult& e, const engine::Engine& engine, const cost::CostModel& cost) {
+void add_totals(metrics::EngineResult& e, const engine::Engine& engine,
+                const cost::CostModel& cost) {
   const engine::Engine::Totals t = engine.totals();
   e.total_blocks = engine.profile().usable_blocks();
   e.block_tokens = engine.profile().block_tokens();
@@ -48,8 +53,10 @@ void add_totals(metrics::EngineResult& e, const engine::Engine& engine, const co
 
 metrics::RunResult run(const Resolved& scenario, const RunOptions& options) {
   const Scenario& s = scenario.scenario;
-  check_context() = {.time_ns = 0, .step = 0, .request = nullptr, .seed = static_cast<unsigned long long>(s.seed)};
-  const auto source = workload::make_workload(s.workload, static_cast<std::uint64_t>(s.seed), scenario.folder);
+  check_context() = {
+      .time_ns = 0, .step = 0, .request = nullptr, .seed = static_cast<unsigned long long>(s.seed)};
+  const auto source =
+      workload::make_workload(s.workload, static_cast<std::uint64_t>(s.seed), scenario.folder);
   const std::int64_t expected = source->remaining();
 
   metrics::RecorderOptions recording;
@@ -78,22 +85,28 @@ metrics::RunResult run(const Resolved& scenario, const RunOptions& options) {
       setup.pool_index = static_cast<int>(p);
       engines.push_back(std::make_unique<engine::Engine>(setup, recorder, options.steps));
       costs.push_back(cost);
-      result.engines.push_back(describe(pool, replica, *cost));
+      result.engines.push_back(describe(pool, static_cast<int>(p), replica, *cost));
     }
   }
 
   cluster::Simulation::Options how;
-  how.on_unservable = s.workload.on_unservable == workload::OnUnservable::reject ? cluster::OnUnservable::reject : cluster::OnUnservable::error;
+  how.on_unservable = s.workload.on_unservable == workload::OnUnservable::reject
+                          ? cluster::OnUnservable::reject
+                          : cluster::OnUnservable::error;
   how.stop = options.stop;
-  if (options.progress) how.progress = [&](std::int64_t ended, Time now) { options.progress(ended, expected, now); };
-  cluster::Simulation simulation(std::move(engines), cluster::find_router(s.cluster.router.policy)->make(), *source, recorder, std::move(how));
+  if (options.progress)
+    how.progress = [&](std::int64_t ended, Time now) { options.progress(ended, expected, now); };
+  cluster::Simulation simulation(std::move(engines),
+                                 cluster::find_router(s.cluster.router.policy)->make(), *source,
+                                 recorder, std::move(how));
   result.complete = simulation.run();
 
   result.name = s.name;
   result.purpose = s.purpose;
   result.seed = s.seed;
   result.scenario_json = scenario.echo_json();
-  for (std::size_t i = 0; i < simulation.engines().size(); ++i) add_totals(result.engines[i], *simulation.engines()[i], *costs[i]);
+  for (std::size_t i = 0; i < simulation.engines().size(); ++i)
+    add_totals(result.engines[i], *simulation.engines()[i], *costs[i]);
   recorder.finish(result, simulation.now());
   result.warnings = scenario.warnings;
   for (std::string& note : source->notes()) result.warnings.push_back(std::move(note));

@@ -10,10 +10,11 @@
 namespace kvsim::scenario {
 
 struct RunOptions {
-  engine::StepSink* steps = nullptr;      // receives every engine step
-  bool keep_requests = false;             // RunResult::requests
+  engine::StepSink* steps = nullptr;  // receives every engine step
+  bool keep_requests = false;         // RunResult::requests
   const std::atomic<bool>* stop = nullptr;
-  std::function<void(std::int64_t requests_ended, std::int64_t requests_expected, Time now)> progress;
+  std::function<void(std::int64_t requests_ended, std::int64_t requests_expected, Time now)>
+      progress;
 };
 
 // Builds the cluster of a scenario, runs it to the end and answers its result document.

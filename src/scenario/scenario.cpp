@@ -4,19 +4,25 @@ namespace kvsim::metrics {
 
 // Beside its only file format; the metrics room itself reads no files.
 static void fields(config::FieldVisitor& v, Slo& s) {
-  v.field({"ttft_ms", "a good request's longest time to the first token, in milliseconds"}, s.ttft_ms, config::above(0));
-  v.field({"tpot_ms", "its longest mean time per output token after the first"}, s.tpot_ms, config::above(0));
-  v.field({"e2el_ms", "its longest time from arrival to the last token"}, s.e2el_ms, config::above(0));
+  v.field({"ttft_ms", "a good request's longest time to the first token, in milliseconds"},
+          s.ttft_ms, config::above(0));
+  v.field({"tpot_ms", "its longest mean time per output token after the first"}, s.tpot_ms,
+          config::above(0));
+  v.field({"e2el_ms", "its longest time from arrival to the last token"}, s.e2el_ms,
+          config::above(0));
 }
 
 }  // namespace kvsim::metrics
 
 namespace kvsim::scenario {
 
-void fields(config::FieldVisitor& v, RouterConfig& r) { v.field({"policy", "how an arriving request finds its engine"}, r.policy); }
+void fields(config::FieldVisitor& v, RouterConfig& r) {
+  v.field({"policy", "how an arriving request finds its engine"}, r.policy);
+}
 
 void fields(config::FieldVisitor& v, PriceConfig& p) {
-  v.field({"gpu_hour_usd", "price of one GPU for one hour, in US dollars"}, p.gpu_hour_usd, config::at_least(0));
+  v.field({"gpu_hour_usd", "price of one GPU for one hour, in US dollars"}, p.gpu_hour_usd,
+          config::at_least(0));
 }
 
 void fields(config::FieldVisitor& v, PoolConfig& p) {

@@ -28,11 +28,14 @@ engine::SchedulerLimits limits() {
 }
 
 struct World {
-  explicit World(const engine::SchedulerLimits& l, std::shared_ptr<const cost::CostModel> cost = cost::make_constant(Duration(ns_per_second)),
-                 engine::StepSink* sink = nullptr)
+  explicit World(
+      const engine::SchedulerLimits& l,
+      std::shared_ptr<const cost::CostModel> cost = cost::make_constant(Duration(ns_per_second)),
+      engine::StepSink* sink = nullptr)
       : recorder(metrics::RecorderOptions{}), engine(setup(l, std::move(cost)), recorder, sink) {}
 
-  engine::EngineSetup setup(const engine::SchedulerLimits& l, std::shared_ptr<const cost::CostModel> cost) {
+  engine::EngineSetup setup(const engine::SchedulerLimits& l,
+                            std::shared_ptr<const cost::CostModel> cost) {
     engine::EngineSetup s;
     s.profile = engine::find_profile("vllm-v1");
     s.limits = l;
@@ -58,7 +61,9 @@ struct World {
 // A step takes 1 ms and 1 us per token: the sum over a request's steps is easy to write down.
 class LinearCost final : public cost::CostModel {
  public:
-  double step_seconds(const cost::StepShape& s) const override { return 1e-3 + 1e-6 * static_cast<double>(s.tokens); }
+  double step_seconds(const cost::StepShape& s) const override {
+    return 1e-3 + 1e-6 * static_cast<double>(s.tokens);
+  }
   cost::StepBill bill(const cost::StepShape&) const override { return {}; }
   cost::Source source() const override { return cost::Source::datasheet; }
   std::string describe() const override { return "linear"; }
@@ -67,7 +72,9 @@ class LinearCost final : public cost::CostModel {
 class PreemptionCounter final : public engine::StepSink {
  public:
   std::int64_t preemptions = 0;
-  void step(const Step& s) override { preemptions += static_cast<std::int64_t>(s.plan->preempted.size()); }
+  void step(const Step& s) override {
+    preemptions += static_cast<std::int64_t>(s.plan->preempted.size());
+  }
 };
 
 }  // namespace
@@ -112,7 +119,8 @@ TEST_SUITE("engine/engine") {
     CHECK(w.engine.profile().free_blocks() == 39);
   }
 
-  TEST_CASE("admission on the first chunk preempts again and again and the full input gate never does") {
+  TEST_CASE(
+      "admission on the first chunk preempts again and again and the full input gate never does") {
     // Five prompts of 1,000 tokens over a pool of 1,600.
     for (const bool gate : {true, false}) {
       engine::SchedulerLimits l = limits();
@@ -137,9 +145,11 @@ TEST_SUITE("engine/engine") {
     World w(l);
     CHECK_FALSE(w.engine.why_unservable(request(0, 100, 61)).has_value());  // 160 slots: 10 blocks
     CHECK(w.engine.why_unservable(request(0, 100, 62))->find("11 KV blocks") != std::string::npos);
-    CHECK(w.engine.why_unservable(request(0, 4096, 1))->find("max_model_len 4096") != std::string::npos);
+    CHECK(w.engine.why_unservable(request(0, 4096, 1))->find("max_model_len 4096") !=
+          std::string::npos);
     l.enable_chunked_prefill = false;
     l.max_num_batched_tokens = 64;
-    CHECK(World(l).engine.why_unservable(request(0, 65, 1))->find("chunked prefill is off") != std::string::npos);
+    CHECK(World(l).engine.why_unservable(request(0, 65, 1))->find("chunked prefill is off") !=
+          std::string::npos);
   }
 }

@@ -16,7 +16,8 @@ namespace {
 // A manager with the operations of the engine's own block manager tests: allocate a whole prompt,
 // append known tokens, free.
 struct World {
-  explicit World(std::int64_t num_blocks, bool caching = true) : manager({num_blocks, 16, caching, 0.0, 1 << 20}) {}
+  explicit World(std::int64_t num_blocks, bool caching = true)
+      : manager({num_blocks, 16, caching, 0.0, 1 << 20}) {}
 
   struct Request {
     BlockTable table;
@@ -25,12 +26,15 @@ struct World {
   };
 
   // Answers the hit in tokens, or nothing when the allocation is refused.
-  std::optional<std::int64_t> allocate(int id, const std::vector<TokenRun>& prompt, std::uint64_t salt = 0) {
+  std::optional<std::int64_t> allocate(int id, const std::vector<TokenRun>& prompt,
+                                       std::uint64_t salt = 0) {
     Request& r = requests[id];
     r.chain.reset(salt, 1000 + static_cast<std::uint64_t>(id), 16);
     for (const TokenRun& run : prompt) r.chain.append(run);
     const std::int64_t hit = manager.lookup(r.chain);
-    if (!manager.admit(r.table, r.chain, hit, r.chain.tokens() - hit, BlockManager::FullInput::may_wait, BlockManager::Others::some_running)) return std::nullopt;
+    if (!manager.admit(r.table, r.chain, hit, r.chain.tokens() - hit,
+                       BlockManager::FullInput::may_wait, BlockManager::Others::some_running))
+      return std::nullopt;
     r.computed = r.chain.tokens();
     return hit;
   }
@@ -165,13 +169,16 @@ class NaiveManager {
   std::optional<std::int64_t> allocate(Request& r) {
     std::vector<BlockId> hits;
     for (std::size_t i = 1; i * block < r.tokens.size(); ++i) {
-      const std::vector<int> prefix(r.tokens.begin(), r.tokens.begin() + static_cast<long>(i * block));
-      const auto found = std::ranges::find_if(cached_, [&](const auto& entry) { return entry.second == prefix; });
+      const std::vector<int> prefix(r.tokens.begin(),
+                                    r.tokens.begin() + static_cast<long>(i * block));
+      const auto found =
+          std::ranges::find_if(cached_, [&](const auto& entry) { return entry.second == prefix; });
       if (found == cached_.end()) break;
       hits.push_back(found->first);
     }
     const std::size_t need = (r.tokens.size() + block - 1) / block - hits.size();
-    const auto idle = std::ranges::count_if(hits, [&](BlockId b) { return references_[static_cast<std::size_t>(b)] == 0; });
+    const auto idle = std::ranges::count_if(
+        hits, [&](BlockId b) { return references_[static_cast<std::size_t>(b)] == 0; });
     if (need + static_cast<std::size_t>(idle) > queue_.size()) return std::nullopt;
     for (const BlockId b : hits) {
       if (references_[static_cast<std::size_t>(b)]++ == 0) queue_.remove(b);
@@ -193,9 +200,12 @@ class NaiveManager {
     std::ranges::reverse(r.blocks);
     for (const BlockId b : r.blocks) {
       if (--references_[static_cast<std::size_t>(b)] > 0) continue;
-      const bool hashed = std::ranges::any_of(cached_, [&](const auto& entry) { return entry.first == b; });
-      if (hashed) queue_.push_back(b);
-      else queue_.push_front(b);
+      const bool hashed =
+          std::ranges::any_of(cached_, [&](const auto& entry) { return entry.first == b; });
+      if (hashed)
+        queue_.push_back(b);
+      else
+        queue_.push_front(b);
     }
     r.blocks.clear();
     r.tokens.clear();
@@ -215,7 +225,9 @@ class NaiveManager {
   }
   void hash(const Request& r, std::size_t from) {
     for (std::size_t i = from; (i + 1) * block <= r.tokens.size(); ++i)
-      cached_.emplace_back(r.blocks[i], std::vector<int>(r.tokens.begin(), r.tokens.begin() + static_cast<long>((i + 1) * block)));
+      cached_.emplace_back(r.blocks[i],
+                           std::vector<int>(r.tokens.begin(),
+                                            r.tokens.begin() + static_cast<long>((i + 1) * block)));
   }
   std::list<BlockId> queue_;
   std::vector<int> references_;
@@ -227,7 +239,9 @@ class NaiveManager {
 TEST_SUITE("kv/block_manager against the naive one") {
   TEST_CASE("random worlds agree in hits and refusals and tables and queue after every operation") {
     std::mt19937_64 rng(20260901);
-    const auto pick = [&](int n) { return static_cast<int>(rng() % static_cast<std::uint64_t>(n)); };
+    const auto pick = [&](int n) {
+      return static_cast<int>(rng() % static_cast<std::uint64_t>(n));
+    };
     for (int round = 0; round < 200; ++round) {
       const int num_blocks = 4 + pick(12);
       BlockManager fast({num_blocks, 4, true, 0.0, 1 << 20});
@@ -243,17 +257,22 @@ TEST_SUITE("kv/block_manager against the naive one") {
         const int id = pick(4);
         Pair& p = pairs[static_cast<std::size_t>(id)];
         if (!p.live) {
-          // Prompts over two contents, so that prefixes recur; token value = content * 1000 + offset.
+          // Prompts over two contents, so that prefixes recur; token value = content * 1000 +
+          // offset.
           p.chain.reset(0, 50 + static_cast<std::uint64_t>(op), 4);
           p.request = {};
           for (int part = 1 + pick(2); part > 0; --part) {
             const TokenRun run{static_cast<std::uint64_t>(1 + pick(2)), pick(2) * 3, 1 + pick(9)};
             p.chain.append(run);
-            for (std::int64_t t = 0; t < run.length; ++t) p.request.tokens.push_back(static_cast<int>(run.content * 1000 + static_cast<std::uint64_t>(run.offset + t)));
+            for (std::int64_t t = 0; t < run.length; ++t)
+              p.request.tokens.push_back(static_cast<int>(
+                  run.content * 1000 + static_cast<std::uint64_t>(run.offset + t)));
           }
           const auto expected = naive.allocate(p.request);
           const std::int64_t hit = fast.lookup(p.chain);
-          const bool ok = fast.admit(p.table, p.chain, hit, p.chain.tokens() - hit, BlockManager::FullInput::may_wait, BlockManager::Others::none_running);
+          const bool ok =
+              fast.admit(p.table, p.chain, hit, p.chain.tokens() - hit,
+                         BlockManager::FullInput::may_wait, BlockManager::Others::none_running);
           REQUIRE(ok == expected.has_value());
           if (ok) CHECK(hit == *expected);
           p.live = ok;

@@ -1,4 +1,5 @@
-// The vllm-v1 profile against steps recorded from vLLM's own scheduler (shared data, oracle/README.md).
+// The vllm-v1 profile against steps recorded from vLLM's own scheduler (shared data,
+// oracle/README.md).
 #include <doctest/doctest.h>
 #include <zlib.h>
 
@@ -21,8 +22,10 @@ std::vector<std::string> gz_lines(const std::string& path) {
   char buffer[1 << 16];
   for (int got; (got = gzread(file, buffer, sizeof buffer)) > 0;)
     for (int i = 0; i < got; ++i) {
-      if (buffer[i] == '\n') lines.emplace_back();
-      else lines.back() += buffer[i];
+      if (buffer[i] == '\n')
+        lines.emplace_back();
+      else
+        lines.back() += buffer[i];
     }
   gzclose(file);
   if (lines.back().empty()) lines.pop_back();
@@ -41,7 +44,8 @@ class Capture final : public engine::StepSink {
     for (const auto& item : s.plan->scheduled) scheduled[id(item.slot)] = item.tokens;
     for (const auto& hit : s.plan->admitted)
       if (hit.tokens > 0) hits[id(hit.slot)] = hit.tokens;
-    for (const auto& [name, n] : scheduled) line["scheduled"] += name + "=" + std::to_string(n) + " ";
+    for (const auto& [name, n] : scheduled)
+      line["scheduled"] += name + "=" + std::to_string(n) + " ";
     for (const auto& [name, n] : hits) line["hits"] += name + "=" + std::to_string(n) + " ";
     for (const auto& victim : s.plan->preempted) line["preempted"] += id(victim.slot) + " ";
     for (const auto slot : s.plan->finished) line["finished"] += id(slot) + " ";
@@ -93,13 +97,15 @@ std::vector<workload::RequestSpec> requests_of(config::Value list) {
     spec.arrival = Time((r.find("arrival_step").integer() - 1) * ns_per_second);
     for (std::size_t k = 0; k < r.find("prompt").size(); ++k) {
       const config::Value span = r.find("prompt").at(k);
-      spec.prompt.push_back({workload::content_id(span.at(0).string()), span.size() > 2 ? span.at(2).integer() : 0, span.at(1).integer()});
+      spec.prompt.push_back({workload::content_id(span.at(0).string()),
+                             span.size() > 2 ? span.at(2).integer() : 0, span.at(1).integer()});
       spec.prompt_tokens += spec.prompt.back().length;
     }
     spec.output_tokens = r.find("output_tokens").integer();
     spec.max_tokens = r.find("max_tokens").integer();
     if (r.find("priority").exists()) spec.priority = r.find("priority").integer();
-    if (r.find("salt").exists() && !r.find("salt").string().empty()) spec.salt = workload::content_id(r.find("salt").string());
+    if (r.find("salt").exists() && !r.find("salt").string().empty())
+      spec.salt = workload::content_id(r.find("salt").string());
     out.push_back(std::move(spec));
   }
   return out;
@@ -121,11 +127,14 @@ std::string replay(config::Value test) {
   const config::Value steps = test.find("steps");
   for (std::size_t k = 0; k < steps.size(); ++k) {
     const Time now(static_cast<std::int64_t>(k) * ns_per_second);
-    for (; next < requests.size() && requests[next].arrival <= now; ++next) engine.submit(requests[next], true);
+    for (; next < requests.size() && requests[next].arrival <= now; ++next)
+      engine.submit(requests[next], true);
     if (!engine.has_work()) return "step " + std::to_string(k + 1) + ": the engine is idle";
     engine.begin_step(now);
-    for (const char* field : {"scheduled", "hits", "preempted", "finished", "running", "waiting", "free_blocks"})
-      if (const std::string want = recorded(steps.at(k), field), got = capture.steps[k][field]; want != got)
+    for (const char* field :
+         {"scheduled", "hits", "preempted", "finished", "running", "waiting", "free_blocks"})
+      if (const std::string want = recorded(steps.at(k), field), got = capture.steps[k][field];
+          want != got)
         return "step " + std::to_string(k + 1) + " " + field + ": want " + want + ", got " + got;
     engine.end_step(now + Duration(ns_per_second));
     engine.profile().verify();
@@ -137,8 +146,9 @@ std::string replay(config::Value test) {
 
 namespace {
 
-constexpr const char* families[] = {"plain", "pressure", "sharing", "multiturn", "nochunk", "longprefill", "priority",
-                                    "gateon", "gateoff", "salt", "watermark", "mixed", "large"};
+constexpr const char* families[] = {"plain",       "pressure", "sharing", "multiturn", "nochunk",
+                                    "longprefill", "priority", "gateon",  "gateoff",   "salt",
+                                    "watermark",   "mixed",    "large"};
 
 void replay_family(const std::string& family, const std::vector<std::string>& lines) {
   int matched = 0;
@@ -156,17 +166,21 @@ void replay_family(const std::string& family, const std::vector<std::string>& li
 
 TEST_SUITE("oracle/vllm-v1") {
   TEST_CASE("the committed sample of recorded steps is reproduced") {
-    const std::filesystem::path folder = std::filesystem::path(KVSIM_SOURCE_DIR) / "tests/oracle/fixtures";
+    const std::filesystem::path folder =
+        std::filesystem::path(KVSIM_SOURCE_DIR) / "tests/oracle/fixtures";
     for (const std::string family : families)
-      if (family != "large") replay_family(family, gz_lines(folder / ("vllm_" + family + ".jsonl")));
+      if (family != "large")
+        replay_family(family, gz_lines(folder / ("vllm_" + family + ".jsonl")));
   }
 
   TEST_CASE("every recorded step of the full-attention families is reproduced") {
-    const std::filesystem::path folder = std::filesystem::path(KVSIM_SOURCE_DIR) / "../shared/data/oracle";
+    const std::filesystem::path folder =
+        std::filesystem::path(KVSIM_SOURCE_DIR) / "../shared/data/oracle";
     if (!std::filesystem::exists(folder)) {
       MESSAGE("skipped: no recorded traces beside the checkout (../shared/data/oracle)");
       return;
     }
-    for (const std::string family : families) replay_family(family, gz_lines(folder / ("vllm_" + family + ".jsonl.gz")));
+    for (const std::string family : families)
+      replay_family(family, gz_lines(folder / ("vllm_" + family + ".jsonl.gz")));
   }
 }

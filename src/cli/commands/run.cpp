@@ -7,8 +7,10 @@
 #include "cli/commands/makers.h"
 #include "cli/commands/run_steps.h"
 #include "cli/progress.h"
+#include "compare/requirement.h"
 #include "config/document.h"
 #include "report/exporter.h"
+#include "report/junit.h"
 #include "report/step_log.h"
 #include "scenario/run.h"
 
@@ -28,24 +30,51 @@ bool has_utf8_locale() {
 class Run final : public Command {
  public:
   void describe(Flags& flags) override {
-    flags.positional("SCENARIO", scenario_, "scenario file, or - for standard input").require().completes(Complete::file);
+    flags.positional("SCENARIO", scenario_, "scenario file, or - for standard input")
+        .require()
+        .completes(Complete::file);
+    flags
+        .option("--require", requirements_,
+                "a condition on the result, such as 'p99_ttft_ms<=500'; exit 1 when it is missed")
+        .value("CONDITION");
+    flags.flag("--prove", prove_,
+               "simulate once more with the verdict's lever pulled, and say what it gains");
     flags.section("More outputs");
-    flags.option("--steps", steps_, "log of every engine step, one JSON line each").value("FILE").completes(Complete::file);
-    flags.option("--requests-out", requests_, "one JSON line per request, with its times").value("FILE").completes(Complete::file);
+    flags.option("--steps", steps_, "log of every engine step, one JSON line each")
+        .value("FILE")
+        .completes(Complete::file);
+    flags.option("--requests-out", requests_, "one JSON line per request, with its times")
+        .value("FILE")
+        .completes(Complete::file);
     flags.option("--csv", csv_, "one row per request").value("FILE").completes(Complete::file);
-    flags.option("--vllm-bench", vllm_bench_, "the result as vllm bench serve writes it").value("FILE").completes(Complete::file);
-    flags.option("--prometheus", prometheus_, "metrics under vLLM's names").value("FILE").completes(Complete::file);
-    flags.option("--html", html_, "a page with tables and plots").value("FILE").completes(Complete::file);
-    flags.flag("--no-collapse", no_collapse_, "one event per engine step; this version always does so");
+    flags.option("--vllm-bench", vllm_bench_, "the result as vllm bench serve writes it")
+        .value("FILE")
+        .completes(Complete::file);
+    flags.option("--prometheus", prometheus_, "metrics under vLLM's names")
+        .value("FILE")
+        .completes(Complete::file);
+    flags.option("--html", html_, "a page with tables and plots")
+        .value("FILE")
+        .completes(Complete::file);
+    flags.option("--junit", junit_, "the requirements as a JUnit report")
+        .value("FILE")
+        .completes(Complete::file);
+    flags.flag("--no-collapse", no_collapse_,
+               "one event per engine step; this version always does so");
     flags.example("kvsim run scenarios/chat-70b.json", "what this traffic will see");
-    flags.example("kvsim run s.json --set cluster.pools.0.replicas=4", "the same with four replicas");
+    flags.example("kvsim run s.json --require 'p99_ttft_ms<=500' --json -o result.json",
+                  "gate a pipeline on a result");
+    flags.example("kvsim run s.json --set cluster.pools.0.replicas=4",
+                  "the same with four replicas");
   }
 
   Exit run(Context& context) override {
+    const std::vector<compare::Requirement> requirements = read_requirements();
     std::vector<scenario::Override> overrides;
     for (const Override& o : context.globals().overrides) overrides.push_back({o.path, o.value});
     const spec::Catalog catalog(context.catalog_folders());
-    const scenario::Resolved scenario = scenario::load(scenario_, catalog, overrides, context.globals().seed);
+    const scenario::Resolved scenario =
+        scenario::load(scenario_, catalog, overrides, context.globals().seed);
 
     std::optional<report::StepLog> log;
     std::optional<StepWriter> writer;
@@ -58,8 +87,10 @@ class Run final : public Command {
     options.stop = &interrupt_flag();
     Progress progress(context, "run");
     options.progress = [&](std::int64_t ended, std::int64_t expected, Time now) {
-      if (expected > 0) progress.update(static_cast<double>(ended) / static_cast<double>(expected));
-      else progress.update(fmt::format("{} requests, {:.0f} s simulated", ended, to_seconds(now)));
+      if (expected > 0)
+        progress.update(static_cast<double>(ended) / static_cast<double>(expected));
+      else
+        progress.update(fmt::format("{} requests, {:.0f} s simulated", ended, to_seconds(now)));
     };
     const metrics::RunResult result = scenario::run(scenario, options);
 
@@ -67,17 +98,22 @@ class Run final : public Command {
     style.scenario = scenario_;
     if (!has_utf8_locale()) style.glyphs = report::Glyphs::ascii;
     for (const std::string& warning : result.warnings) context.warn("run-note", warning);
-    if (context.json()) context.print(report::render_json(result, style));
-    else context.print(report::render_text(result, style));
+    if (context.json())
+      context.print(report::render_json(result, style));
+    else
+      context.print(report::render_text(result, style));
+    if (prove_) prove(context, catalog, std::move(overrides), result);
     write_files(result, style);
     if (log) log->commit();
+    const bool met = judge(context, requirements, result);
     if (!result.complete) throw Interrupted();
-    return Exit::ok;
+    return met ? Exit::ok : Exit::no;
   }
 
  private:
   void write_files(const metrics::RunResult& result, report::Style style) const {
-    const auto write = [&](const std::string& path, std::string (*render)(const metrics::RunResult&, const report::Style&)) {
+    const auto write = [&](const std::string& path,
+                           std::string (*render)(const metrics::RunResult&, const report::Style&)) {
       if (!path.empty()) config::write_file(path, render(result, style));
     };
     write(requests_, report::render_requests);
@@ -88,7 +124,71 @@ class Run final : public Command {
     write(vllm_bench_, report::render_vllm_bench);
   }
 
-  std::string scenario_, steps_, requests_, csv_, vllm_bench_, prometheus_, html_;
+  std::vector<compare::Requirement> read_requirements() const {
+    // The fields of a result are the same for every run: names are checked before any work.
+    const auto blank = config::Document::parse(report::render_json({}, {}), "result");
+    const compare::Figures figures(blank);
+    std::vector<compare::Requirement> out;
+    for (const std::string& text : requirements_) {
+      compare::Problem problem;
+      compare::Requirement& requirement = out.emplace_back();
+      if (!compare::parse_requirement(text, requirement, problem) ||
+          !compare::has_field(requirement, figures, problem))
+        throw UsageError(fmt::format("--require '{}': {}", text, problem.message), problem.hint,
+                         "usage-require");
+    }
+    return out;
+  }
+
+  // Prints one line per requirement (on stderr, results alone go to stdout) and the JUnit file.
+  bool judge(Context& context, const std::vector<compare::Requirement>& requirements,
+             const metrics::RunResult& result) const {
+    if (requirements.empty()) return true;
+    const auto document = config::Document::parse(report::render_json(result, {}), "result");
+    const compare::Figures figures(document);
+    bool met = true;
+    std::vector<report::JunitCase> cases;
+    for (const compare::Requirement& requirement : requirements) {
+      const compare::Outcome outcome = compare::check(requirement, figures);
+      context.note(fmt::format("{}  {}", outcome.ok ? "ok    " : "FAILED", outcome.text));
+      cases.push_back({requirement.text, outcome.ok ? "" : outcome.text});
+      met = met && outcome.ok;
+    }
+    if (!junit_.empty()) config::write_file(junit_, report::junit_xml(result.name, cases));
+    return met;
+  }
+
+  // The lever is a claim until it has been pulled: same traffic, one field changed.
+  void prove(Context& context, const spec::Catalog& catalog,
+             std::vector<scenario::Override> overrides, const metrics::RunResult& before) const {
+    const std::string& set = before.verdict.set;
+    if (set.empty()) return context.note("the verdict names no lever that one field could pull");
+    const auto equals = set.find('=');
+    overrides.push_back({set.substr(0, equals), set.substr(equals + 1)});
+    scenario::RunOptions options;
+    options.stop = &interrupt_flag();
+    metrics::RunResult after;
+    try {
+      after = scenario::run(scenario::load(scenario_, catalog, overrides, context.globals().seed),
+                            options);
+    } catch (const InputError& e) {
+      return context.note(
+          fmt::format("lever {} cannot be pulled: {}", set, e.diagnostics().front().message));
+    }
+    const auto change = [](double from, double to) {
+      return from > 0 ? fmt::format("{:+.1f} %", 100 * (to / from - 1)) : std::string("n/a");
+    };
+    const metrics::Summary &a = before.summary, &b = after.summary;
+    context.note(fmt::format(
+        "Proved by simulation, {}: mean TTFT {}, mean TPOT {}, output throughput {}, GPU hours {}",
+        set, change(a.ttft_ms.mean, b.ttft_ms.mean), change(a.tpot_ms.mean, b.tpot_ms.mean),
+        change(a.output_throughput, b.output_throughput),
+        change(before.cost.gpu_hours, after.cost.gpu_hours)));
+  }
+
+  std::string scenario_, steps_, requests_, csv_, vllm_bench_, prometheus_, html_, junit_;
+  std::vector<std::string> requirements_;
+  bool prove_ = false;
   bool no_collapse_ = false;
 };
 

@@ -10,7 +10,9 @@ class StepWriter final : public engine::StepSink {
   explicit StepWriter(report::StepLog& log) : log_(log) {}
 
   void step(const Step& s) override {
-    const auto id = [&](engine::Slot slot) -> std::string_view { return (*s.requests)[slot].spec.id; };
+    const auto id = [&](engine::Slot slot) -> std::string_view {
+      return (*s.requests)[slot].spec.id;
+    };
     log_.begin(s.number, s.start, s.engine);
     for (const auto& item : s.plan->scheduled) log_.scheduled(id(item.slot), item.tokens);
     for (const auto& hit : s.plan->admitted)

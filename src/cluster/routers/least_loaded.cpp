@@ -25,7 +25,11 @@ class LeastLoaded final : public Router {
 
 }  // namespace
 
-std::unique_ptr<Router> make_least_requests() { return std::make_unique<LeastLoaded>(&EngineLoad::requests); }
-std::unique_ptr<Router> make_least_tokens() { return std::make_unique<LeastLoaded>(&EngineLoad::outstanding_tokens); }
+std::unique_ptr<Router> make_least_requests() {
+  return std::make_unique<LeastLoaded>(&EngineLoad::requests);
+}
+std::unique_ptr<Router> make_least_tokens() {
+  return std::make_unique<LeastLoaded>(&EngineLoad::outstanding_tokens);
+}
 
 }  // namespace kvsim::cluster

@@ -5,7 +5,9 @@ namespace {
 
 class RoundRobin final : public Router {
  public:
-  std::size_t choose(const workload::RequestSpec&, std::span<const EngineLoad> loads) override { return next_++ % loads.size(); }
+  std::size_t choose(const workload::RequestSpec&, std::span<const EngineLoad> loads) override {
+    return next_++ % loads.size();
+  }
 
  private:
   std::size_t next_ = 0;

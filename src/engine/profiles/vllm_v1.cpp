@@ -16,33 +16,47 @@ class VllmV1 final : public Profile {
   VllmV1(const SchedulerLimits& limits, RequestTable& requests)
       : limits_(limits),
         requests_(requests),
-        blocks_({limits.num_blocks, limits.block_tokens, limits.enable_prefix_caching, limits.watermark, limits.max_model_len}) {}
+        blocks_({limits.num_blocks, limits.block_tokens, limits.enable_prefix_caching,
+                 limits.watermark, limits.max_model_len}) {}
 
   std::optional<std::string> why_unservable(const workload::RequestSpec& spec) const override {
     if (spec.prompt_tokens + 1 > limits_.max_model_len)
-      return fmt::format("its prompt of {} tokens leaves no room for an output token within max_model_len {}", spec.prompt_tokens, limits_.max_model_len);
+      return fmt::format(
+          "its prompt of {} tokens leaves no room for an output token within max_model_len {}",
+          spec.prompt_tokens, limits_.max_model_len);
     // The last output token is never computed, so it needs no slot.
-    const std::int64_t most = std::min(spec.prompt_tokens + std::min(spec.output_tokens, spec.max_tokens), limits_.max_model_len) - 1;
+    const std::int64_t most =
+        std::min(spec.prompt_tokens + std::min(spec.output_tokens, spec.max_tokens),
+                 limits_.max_model_len) -
+        1;
     if (blocks_.ceil_blocks(most) > blocks_.pool().usable())
-      return fmt::format("it needs {} KV blocks of {} tokens and the pool has {}", blocks_.ceil_blocks(most), limits_.block_tokens, blocks_.pool().usable());
+      return fmt::format("it needs {} KV blocks of {} tokens and the pool has {}",
+                         blocks_.ceil_blocks(most), limits_.block_tokens, blocks_.pool().usable());
     if (!limits_.enable_chunked_prefill && spec.prompt_tokens > limits_.max_num_batched_tokens)
-      return fmt::format("its prompt of {} tokens exceeds max_num_batched_tokens {} and chunked prefill is off", spec.prompt_tokens, limits_.max_num_batched_tokens);
+      return fmt::format(
+          "its prompt of {} tokens exceeds max_num_batched_tokens {} and chunked prefill is off",
+          spec.prompt_tokens, limits_.max_num_batched_tokens);
     return std::nullopt;
   }
 
   void submit(Slot slot) override {
-    if (limits_.priority_policy) insert_by_urgency(slot);
-    else waiting_.push_back(slot);
+    if (limits_.priority_policy)
+      insert_by_urgency(slot);
+    else
+      waiting_.push_back(slot);
   }
   bool has_work() const override { return !running_.empty() || !waiting_.empty(); }
 
   void schedule(StepPlan& plan) override {
     budget_ = limits_.max_num_batched_tokens;
     schedule_running(plan);
-    if (plan.preempted.empty()) admit_waiting(plan);
-    else plan.refusal = Refusal::preemption;
-    KVSIM_CHECK(!plan.scheduled.empty(), "nothing can be scheduled: {} running, {} waiting, {} free blocks", running_.size(), waiting_.size(),
-                blocks_.pool().free());
+    if (plan.preempted.empty())
+      admit_waiting(plan);
+    else
+      plan.refusal = Refusal::preemption;
+    KVSIM_CHECK(!plan.scheduled.empty(),
+                "nothing can be scheduled: {} running, {} waiting, {} free blocks", running_.size(),
+                waiting_.size(), blocks_.pool().free());
     plan.running = static_cast<std::int64_t>(running_.size());
     plan.waiting = static_cast<std::int64_t>(waiting_.size());
     plan.free_blocks = blocks_.pool().free();
@@ -60,20 +74,26 @@ class VllmV1 final : public Profile {
   std::int64_t free_blocks() const override { return blocks_.pool().free(); }
   std::int64_t block_tokens() const override { return limits_.block_tokens; }
   std::int64_t evicted_blocks() const override { return blocks_.pool().evictions(); }
-  std::int64_t queued() const override { return static_cast<std::int64_t>(running_.size() + waiting_.size()); }
+  std::int64_t queued() const override {
+    return static_cast<std::int64_t>(running_.size() + waiting_.size());
+  }
 
   void verify() const override {
     blocks_.pool().verify();
     std::int64_t held = 0;
-    for (const Slot slot : running_) held += static_cast<std::int64_t>(requests_[slot].table.blocks.size());
+    for (const Slot slot : running_)
+      held += static_cast<std::int64_t>(requests_[slot].table.blocks.size());
     std::int64_t references = 0;
-    for (kv::BlockId block = 1; block <= blocks_.pool().usable(); ++block) references += blocks_.pool().references(block);
-    KVSIM_CHECK(held == references, "tables hold {} blocks, the pool counts {} references", held, references);
+    for (kv::BlockId block = 1; block <= blocks_.pool().usable(); ++block)
+      references += blocks_.pool().references(block);
+    KVSIM_CHECK(held == references, "tables hold {} blocks, the pool counts {} references", held,
+                references);
   }
 
  private:
   std::int64_t limit_chunk(std::int64_t n) const {
-    if (limits_.long_prefill_token_threshold > 0) n = std::min(n, limits_.long_prefill_token_threshold);
+    if (limits_.long_prefill_token_threshold > 0)
+      n = std::min(n, limits_.long_prefill_token_threshold);
     return n;
   }
 
@@ -117,7 +137,8 @@ class VllmV1 final : public Profile {
       preempt(victim, plan);
       if (victim == slot) return false;
     }
-    r.slot_tokens = static_cast<std::int32_t>(static_cast<std::int64_t>(r.table.blocks.size()) * limits_.block_tokens);
+    r.slot_tokens = static_cast<std::int32_t>(static_cast<std::int64_t>(r.table.blocks.size()) *
+                                              limits_.block_tokens);
     return true;
   }
 
@@ -138,13 +159,18 @@ class VllmV1 final : public Profile {
     r.computed = 0;
     r.slot_tokens = 0;
     ++r.preemptions;
-    if (limits_.priority_policy) insert_by_urgency(victim);
-    else waiting_.push_front(victim);
+    if (limits_.priority_policy)
+      insert_by_urgency(victim);
+    else
+      waiting_.push_front(victim);
   }
 
   void admit_waiting(StepPlan& plan) {
     while (!waiting_.empty()) {
-      plan.refusal = budget_ <= 0 ? Refusal::token_budget : static_cast<std::int64_t>(running_.size()) >= limits_.max_num_seqs ? Refusal::max_num_seqs : Refusal::none;
+      plan.refusal = budget_ <= 0 ? Refusal::token_budget
+                     : static_cast<std::int64_t>(running_.size()) >= limits_.max_num_seqs
+                         ? Refusal::max_num_seqs
+                         : Refusal::none;
       if (plan.refusal != Refusal::none) break;
       const Slot slot = waiting_.front();
       RequestState& r = requests_[slot];
@@ -156,8 +182,10 @@ class VllmV1 final : public Profile {
         break;
       }
       n = std::min(n, budget_);
-      const auto gate = limits_.reserve_full_input ? kv::BlockManager::FullInput::must_fit : kv::BlockManager::FullInput::may_wait;
-      const auto others = running_.empty() ? kv::BlockManager::Others::none_running : kv::BlockManager::Others::some_running;
+      const auto gate = limits_.reserve_full_input ? kv::BlockManager::FullInput::must_fit
+                                                   : kv::BlockManager::FullInput::may_wait;
+      const auto others = running_.empty() ? kv::BlockManager::Others::none_running
+                                           : kv::BlockManager::Others::some_running;
       if (!blocks_.admit(r.table, r.chain, hit, n, gate, others)) {
         plan.refusal = Refusal::kv_blocks;
         break;
@@ -165,8 +193,10 @@ class VllmV1 final : public Profile {
       waiting_.pop_front();
       running_.push_back(slot);
       r.computed = static_cast<std::int32_t>(hit + n);
-      r.slot_tokens = static_cast<std::int32_t>(static_cast<std::int64_t>(r.table.blocks.size()) * limits_.block_tokens);
-      plan.scheduled.push_back({slot, static_cast<std::int32_t>(n), static_cast<std::int32_t>(hit)});
+      r.slot_tokens = static_cast<std::int32_t>(static_cast<std::int64_t>(r.table.blocks.size()) *
+                                                limits_.block_tokens);
+      plan.scheduled.push_back(
+          {slot, static_cast<std::int32_t>(n), static_cast<std::int32_t>(hit)});
       plan.admitted.push_back({slot, hit, r.tokens, r.preemptions > 0});
       budget_ -= n;
     }
@@ -176,7 +206,8 @@ class VllmV1 final : public Profile {
   void prepare_chain(RequestState& r) {
     if (r.chain.tokens() == 0) {
       r.chain.reset(r.spec.salt, workload::output_content(r.spec.id), limits_.block_tokens);
-      for (const workload::Span& span : r.spec.prompt) r.chain.append({span.content, span.offset, span.length});
+      for (const workload::Span& span : r.spec.prompt)
+        r.chain.append({span.content, span.offset, span.length});
       // A decode step must not allocate: room for all that the request can become.
       r.chain.reserve(r.stop_at);
       r.table.blocks.reserve(static_cast<std::size_t>(blocks_.ceil_blocks(r.stop_at)));
@@ -192,7 +223,9 @@ class VllmV1 final : public Profile {
     return x.index < y.index;
   }
   void insert_by_urgency(Slot slot) {
-    waiting_.insert(std::ranges::upper_bound(waiting_, slot, [&](Slot a, Slot b) { return more_urgent(a, b); }), slot);
+    waiting_.insert(
+        std::ranges::upper_bound(waiting_, slot, [&](Slot a, Slot b) { return more_urgent(a, b); }),
+        slot);
   }
   std::size_t least_urgent() const {
     std::size_t worst = 0;

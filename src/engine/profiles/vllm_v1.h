@@ -13,7 +13,8 @@ namespace kvsim::engine {
 //      preempted: its blocks are freed, its computed tokens forgotten, its outputs kept;
 //   3. waiting requests are admitted only in a step that preempts nobody, in order, until the token
 //      budget, max_num_seqs or the blocks end; the first that does not fit stops the pass;
-//   4. with reserve_full_input, admission needs free blocks for the whole input, not the first chunk;
+//   4. with reserve_full_input, admission needs free blocks for the whole input, not the first
+//   chunk;
 //   5. blocks are hashed when they get their tokens, so equal prompts share within one step.
 std::unique_ptr<Profile> make_vllm_v1(const SchedulerLimits& limits, RequestTable& requests);
 
