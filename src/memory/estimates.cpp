@@ -45,10 +45,14 @@ Bytes activation_estimate(const spec::ModelSpec& model, const Options& o) {
   return Bytes(static_cast<std::int64_t>(std::max(layers, logits)));
 }
 
-Bytes non_torch_estimate(const Options& o) {
-  // 0.01 to 0.35 GiB on one GPU in public reports; communication buffers add about a gigabyte.
-  return Bytes(o.plan.tensor_parallel_size * o.plan.pipeline_parallel_size > 1 ? gib + gib / 10
-                                                                               : gib / 10);
+Bytes non_torch_estimate(const spec::GpuSpec& gpu, const Options& o) {
+  // One GPU: 0.01 to 0.35 GiB in public reports. Several: 0.25 GiB over PCIe (two 4090), 1.8 to 3.6
+  // GiB on the NVLink parts of late 2024, less since.
+  double size = 0.1;
+  if (o.plan.gpus() > 1) size = gpu.link_bandwidth.value() > 0 ? 1.5 : 0.25;
+  // One A10 start leaves 4.0 GiB beside weights and KV, runs on H100 and B200 fit 6 GB in all.
+  if (o.rules.engine == Engine::trtllm) size += 3.5;
+  return Bytes(static_cast<std::int64_t>(size * static_cast<double>(gib)));
 }
 
 Bytes graph_estimate(const spec::ModelSpec& model, const spec::GpuSpec& gpu, const Options& o) {

@@ -12,8 +12,9 @@ namespace kvsim::memory {
 // or the sampler's work on max_num_seqs rows of logits, whichever is larger.
 Bytes activation_estimate(const spec::ModelSpec& model, const Options& options);
 
-// Memory outside the tensor allocator: libraries, NCCL buffers, custom all-reduce.
-Bytes non_torch_estimate(const Options& options);
+// Memory outside the tensor allocator: libraries, NCCL buffers, custom all-reduce; TensorRT-LLM's
+// runtime and workspaces.
+Bytes non_torch_estimate(const spec::GpuSpec& gpu, const Options& options);
 
 // CUDA graphs for the captured batch sizes.
 Bytes graph_estimate(const spec::ModelSpec& model, const spec::GpuSpec& gpu,

@@ -25,7 +25,7 @@ Stage measure_stage(const spec::ModelSpec& model, const spec::GpuSpec& gpu, cons
   s.footprint = kvformat::footprint(model, o.kv_dtype, {o.plan, index, o.state_dtype});
   for (double kind : stage_weights(model, o, index).by_kind) s.weights += whole(kind);
   s.activation = activation_estimate(model, o);
-  s.non_torch = non_torch_estimate(o);
+  s.non_torch = non_torch_estimate(gpu, o);
   s.graphs = graph_estimate(model, gpu, o);
   return s;
 }

@@ -25,7 +25,7 @@ struct Summary {
   std::optional<double> offered_rate;  // absent for fewer than two arrivals, or all at once
   double max_output_tokens_per_s = 0;
   std::int64_t max_concurrent_requests = 0;
-  std::vector<double> percentile_levels;  // of all four distributions
+  std::vector<double> percentile_levels{50, 90, 95, 99};  // of all four distributions
   Distribution ttft_ms, tpot_ms, itl_ms, e2el_ms;
 };
 
@@ -103,7 +103,8 @@ struct Failure {
   std::string id, reason;
 };
 
-struct RunResult {
+// All of a result but its requests, of which there may be a million.
+struct RunDocument {
   int behaviour_number = kvsim::behaviour;
   bool complete = true;
   std::string scenario_json;  // the resolved scenario, a JSON object
@@ -119,7 +120,10 @@ struct RunResult {
   std::vector<Histogram> histograms;
   std::vector<Failure> failures;  // the first 20
   std::vector<std::string> warnings;
-  std::vector<RequestRow> requests;
+};
+
+struct RunResult : RunDocument {
+  std::vector<RequestRow> requests;  // kept only where detail was asked for
 };
 
 }  // namespace kvsim::metrics

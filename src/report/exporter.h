@@ -2,7 +2,7 @@
 #include <span>
 #include <string>
 #include <string_view>
-
+#include <vector>
 #include "metrics/result.h"
 
 namespace kvsim::report {
@@ -14,7 +14,8 @@ struct Style {
   Glyphs glyphs = Glyphs::unicode;
   std::string scenario = "SCENARIO";  // how the user named it, for the command that comes next
   std::string prometheus_prefix = "kvsim:";
-  bool detailed = false;  // vLLM-bench: with the arrays per request
+  bool detailed = false;            // JSON and vLLM-bench: with every request
+  std::vector<std::string> checks;  // text: lines to print before the verdict
 };
 
 // One rendering of a result document. Contract: pure, and equal results give equal bytes.

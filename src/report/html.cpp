@@ -151,9 +151,8 @@ std::string render_html(const RunResult& r, const Style& style) {
   out += "<h2>Engines</h2>\n" + engines_table(r);
   for (const std::string& warning : r.warnings)
     out += fmt::format("<p>Note: {}</p>\n", html_text(warning));
-  out +=
-      fmt::format("<h2>Scenario (behaviour {})</h2>\n<pre>{}</pre>\n", r.behaviour_number,
-                  html_text(layout(r.scenario_json.empty() ? "{}" : r.scenario_json)));
+  out += fmt::format("<h2>Scenario (behaviour {})</h2>\n<pre>{}</pre>\n", r.behaviour_number,
+                     html_text(layout(r.scenario_json.empty() ? "{}" : r.scenario_json)));
   out += fmt::format(
       "<p>Save the scenario and run <code>kvsim run {} --html report.html</code> to get this page "
       "again.</p>\n",

@@ -9,7 +9,11 @@
 
 namespace kvsim::report {
 
-std::string to_json(const metrics::RunResult& result) {
+std::string to_json(const metrics::RunDocument& result) {
+  return layout(config::echo_json(result, run_schema));
+}
+
+std::string to_json_detailed(const metrics::RunResult& result) {
   return layout(config::echo_json(result, run_schema));
 }
 

@@ -25,6 +25,8 @@ const Exporter* find_exporter(std::string_view name) {
   return at == std::end(table) ? nullptr : at;
 }
 
-std::string render_json(const metrics::RunResult& result, const Style&) { return to_json(result); }
+std::string render_json(const metrics::RunResult& result, const Style& style) {
+  return style.detailed ? to_json_detailed(result) : to_json(result);
+}
 
 }  // namespace kvsim::report

@@ -214,7 +214,7 @@ void fields(FieldVisitor& v, RequestRow& r) {
   for (const double gap : gaps) r.gaps.push_back(to_duration(gap));
 }
 
-void fields(FieldVisitor& v, RunResult& r) {
+void fields(FieldVisitor& v, RunDocument& r) {
   v.field(must("behaviour", "rises whenever golden numbers move"), r.behaviour_number);
   v.field(must("complete", "false when the run was interrupted"), r.complete);
   config::RawValue scenario{r.scenario_json, {}, {}};
@@ -229,6 +229,10 @@ void fields(FieldVisitor& v, RunResult& r) {
   v.list({"histograms", "buckets as vLLM exports them"}, r.histograms);
   v.list({"failures", "the first requests that were never served"}, r.failures);
   v.field({"warnings", "remarks about the input and the run"}, r.warnings);
+}
+
+void fields(FieldVisitor& v, RunResult& r) {
+  fields(v, static_cast<RunDocument&>(r));
   v.list({"requests", "each request, where detail was asked for"}, r.requests);
 }
 

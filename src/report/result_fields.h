@@ -15,6 +15,7 @@ void fields(config::FieldVisitor& v, Series& s);
 void fields(config::FieldVisitor& v, Histogram& h);
 void fields(config::FieldVisitor& v, Failure& f);
 void fields(config::FieldVisitor& v, RequestRow& r);
+void fields(config::FieldVisitor& v, RunDocument& r);
 void fields(config::FieldVisitor& v, RunResult& r);
 
 }  // namespace kvsim::metrics

@@ -153,6 +153,7 @@ std::string render_text(const RunResult& r, const Style& style) {
     }
   }
   for (const std::string& warning : r.warnings) out += wrap("Note: " + warning, columns, 4);
+  for (const std::string& line : style.checks) out += wrap(line, columns, 8);
   return out + verdict(r, style);
 }
 

@@ -252,6 +252,9 @@ WeightBytes weight_bytes(const ModelSpec& model, const ParallelPlan& plan, std::
     result.by_kind[static_cast<std::size_t>(WeightKind::vision)] +=
         static_cast<double>(model.vision_params) * wide / tp;
   }
+  if (last == model.num_layers)
+    result.by_kind[static_cast<std::size_t>(WeightKind::norms)] +=
+        static_cast<double>(model.hidden_size) * wide;
   // A tied head shares the embedding's memory where both are on one stage.
   if (last == model.num_layers && (!model.tie_word_embeddings || first != 0))
     add(head_matrix(model, plan));

@@ -13,7 +13,7 @@ using namespace kvsim::report;
 
 TEST_CASE("a result that is written and read back renders to the same bytes everywhere") {
   const metrics::RunResult original = sample();
-  const auto document = config::Document::parse(to_json(original), "result.json");
+  const auto document = config::Document::parse(to_json_detailed(original), "result.json");
   const metrics::RunResult again = read_result(document);
   for (const Exporter& exporter : exporters()) {
     Style style;
@@ -64,4 +64,10 @@ TEST_CASE("another document is not taken for a result") {
   CHECK_THROWS_AS(read_result(config::Document::parse(R"({"schema":"kvsim.plan/1"})", "p.json")),
                   InputError);
   CHECK_THROWS_AS(read_result(config::Document::parse("[]", "p.json")), InputError);
+}
+
+TEST_CASE("requests are in the document only where detail is asked for") {
+  const metrics::RunResult r = sample();
+  CHECK_FALSE(config::Document::parse(to_json(r), "r").root().find("requests").exists());
+  CHECK(config::Document::parse(to_json_detailed(r), "r").root().find("requests").size() == 3);
 }

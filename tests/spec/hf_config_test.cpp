@@ -202,7 +202,8 @@ TEST_SUITE("spec/hf_config") {
     CHECK_THROWS_AS(load_model(path), InputError);
   }
 
-  TEST_CASE("a sparse-indexed latent model keeps one index key per token and layer beside the latent") {
+  TEST_CASE(
+      "a sparse-indexed latent model keeps one index key per token and layer beside the latent") {
     const ModelSpec m = import_text(
         R"({"architectures": ["DeepseekV32ForCausalLM"], "model_type": "deepseek_v32", "hidden_size": 1024, "intermediate_size": 2048,
       "moe_intermediate_size": 256, "n_routed_experts": 8, "num_experts_per_tok": 2, "n_shared_experts": 1, "first_k_dense_replace": 1, "moe_layer_freq": 1,

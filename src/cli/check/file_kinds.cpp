@@ -6,6 +6,7 @@
 
 #include "config/echo.h"
 #include "diag/suggest.h"
+#include "report/json.h"
 #include "spec/catalog.h"
 #include "spec/gpu_spec.h"
 #include "spec/hf_config.h"
@@ -39,10 +40,20 @@ CheckedFile check_spec(config::Document& document, const Context&) {
   return out;
 }
 
+CheckedFile check_result(config::Document& document, const Context&) {
+  const metrics::RunResult result = report::read_result(document);
+  CheckedFile out;
+  out.kind = report::run_schema;
+  out.name = result.name;
+  out.resolved = report::to_json_detailed(result);
+  return out;
+}
+
 constexpr FileKind kinds[] = {
     {spec::gpu_schema, check_spec<spec::GpuSpec, spec::gpu_schema>},
     {spec::link_schema, check_spec<spec::LinkSpec, spec::link_schema>},
     {spec::model_schema, check_spec<spec::ModelSpec, spec::model_schema>},
+    {report::run_schema, check_result},
 };
 
 std::string kind_of(std::string_view schema) {

@@ -27,7 +27,7 @@ class Explain final : public Command {
         .completes(Complete::topic);
     flags
         .option("--request", request_,
-                "tell the life of the request of that id; TOPIC is what run --requests-out wrote")
+                "tell the life of the request of that id; TOPIC is a RESULT with requests")
         .value("ID");
     flags
         .option("--steps", steps_,

@@ -13,6 +13,13 @@ std::unique_ptr<Command> make_plan();
 
 // Catalog
 
+std::unique_ptr<Command> make_model_list();
+std::unique_ptr<Command> make_model_show();
+std::unique_ptr<Command> make_model_import();
+std::unique_ptr<Command> make_model_diff();
+std::unique_ptr<Command> make_gpu_list();
+std::unique_ptr<Command> make_gpu_show();
+
 // Workloads
 
 std::unique_ptr<Command> make_trace_info();
@@ -26,6 +33,9 @@ std::unique_ptr<Command> make_validate();
 std::unique_ptr<Command> make_check();
 
 // Results
+
+std::unique_ptr<Command> make_report();
+std::unique_ptr<Command> make_compare();
 
 // Help
 

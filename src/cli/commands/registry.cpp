@@ -15,6 +15,15 @@ constexpr CommandEntry table[] = {
 
     // Catalog
 
+    {"model list", "models of the catalog, with size and KV per token", "Catalog", make_model_list},
+    {"model show", "one model: dimensions, layer groups, KV bytes, sources", "Catalog",
+     make_model_show},
+    {"model import", "turn a Hugging Face config.json into a model file", "Catalog",
+     make_model_import},
+    {"model diff", "two models compared field by field", "Catalog", make_model_diff},
+    {"gpu list", "accelerators of the catalog", "Catalog", make_gpu_list},
+    {"gpu show", "one accelerator, figure by figure, with sources", "Catalog", make_gpu_show},
+
     // Workloads
 
     {"trace info", "lengths, rates and prefix reuse of a trace", "Workloads", make_trace_info},
@@ -30,6 +39,10 @@ constexpr CommandEntry table[] = {
      make_validate},
 
     // Results
+
+    {"report", "render a result: text, HTML, CSV, Prometheus, vLLM-bench; never re-simulates",
+     "Results", make_report},
+    {"compare", "a result against another: exit 1 on a regression", "Results", make_compare},
 
     // Help
 

@@ -26,6 +26,11 @@ constexpr CodeText codes[] = {
      "kvsim help COMMAND shows the usage line."},
     {"usage-extra-word", "the command takes fewer words than were given",
      "Quote a value that holds blanks."},
+    {"usage-require", "a --require is no demand on a figure of the result",
+     "Write FIELD OP VALUE, such as 'p99_ttft_ms<=500'; kvsim explain lists the metrics."},
+    {"usage-tolerance", "a --tolerance cannot be read",
+     "Write NAME=LIMIT with a share, such as p99_ttft_ms=2%; default=0.5% is for all others."},
+    {"usage-figure", "a flag of compare names a figure that neither result has", ""},
     {"usage-twice", "a flag that may be given once is given more often",
      "Only --set, --models-dir and their like repeat."},
 
@@ -68,6 +73,12 @@ constexpr CodeText codes[] = {
      "Paths are dotted with array indices: cluster.pools.0.engine.max_num_seqs; /cluster/pools/0 "
      "is the same."},
 
+    // Results (exit 3)
+    {"result-incomplete", "a result document lacks a section", "Write it with run --json -o FILE."},
+    {"result-unknown", "the file is no result of kvsim and none of vllm bench serve", ""},
+    {"result-without-requests", "the result holds no requests, only figures over all of them",
+     "run --detailed keeps them in the document, --requests-out FILE in a file of their own."},
+
     // CSV files (exit 3)
     {"csv-empty", "the file has no header line", ""},
     {"csv-missing-column", "a column that the file's kind needs is missing", ""},
@@ -96,6 +107,10 @@ constexpr CodeText codes[] = {
     {"catalog-file", "a file in a --models-dir folder is no model, GPU or link", ""},
     {"model-inconsistent",
      "fields of a model contradict each other or lack one that the attention kind needs", ""},
+    {"hf-unknown-family", "no importer knows the model_type of a config.json",
+     "The nearest known family and the fields it needs are named; or write a kvsim.model file."},
+    {"hf-unsupported", "a config.json describes layers that a model file cannot describe", ""},
+    {"hf-quantization", "a checkpoint's quantization is unknown or cannot be described", ""},
     {"gpu-without-link", "several GPUs were asked for, but the GPU names no link between them", ""},
     {"kv-dtype-unknown", "there is no KV cache dtype of that name", "kvsim explain lists them."},
 

@@ -7,6 +7,7 @@ namespace kvsim::cli {
 
 void add_field_topics(std::vector<Topic>& out) {
   for (const DocumentKind& kind : document_kinds()) {
+    if (!kind.fields_are_topics) continue;
     config::SchemaWriter writer;
     kind.describe(writer.visitor());
     for (const config::FieldRow& row : writer.rows())

@@ -1,5 +1,7 @@
 #include "cli/explain/kinds.h"
 
+#include "report/json.h"
+#include "report/result_fields.h"
 #include "spec/gpu_spec.h"
 #include "spec/model_spec.h"
 
@@ -24,6 +26,9 @@ constexpr DocumentKind kinds[] = {
     {"link", "Link files", spec::link_schema,
      "A link between GPUs or between a GPU and a host. `models/link/` has those of the catalog.",
      describe_default<spec::LinkSpec>},
+    {"run", "Results", report::run_schema,
+     "What `kvsim run --json` prints. `compare`, `report` and `explain --request` read it.",
+     describe_default<metrics::RunResult>, false},
 };
 
 }  // namespace

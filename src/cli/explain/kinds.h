@@ -14,6 +14,7 @@ struct DocumentKind {
   std::string_view schema;  // "kvsim.model/1"
   std::string_view about;   // what the file is for
   void (*describe)(config::FieldVisitor& visitor);
+  bool fields_are_topics = true;  // false: other topics explain them better
 };
 
 std::span<const DocumentKind> document_kinds();

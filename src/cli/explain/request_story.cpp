@@ -5,10 +5,8 @@
 #include <algorithm>
 
 #include "config/document.h"
-#include "config/reader.h"
-#include "diag/suggest.h"
 #include "metrics/request_record.h"
-#include "report/result_fields.h"
+#include "report/load.h"
 #include "units/format.h"
 
 namespace kvsim::cli {
@@ -25,38 +23,6 @@ void for_each_line(std::string_view text, Visit visit) {
     ++number;
     if (line.find_first_not_of(" \t\r") != std::string_view::npos) visit(line, number);
   }
-}
-
-metrics::RequestRow read_row(std::string_view line, const std::string& file, int number) {
-  const config::Document document = config::Document::parse_line(std::string(line), file, number);
-  Diagnostics diagnostics;
-  metrics::RequestRow row;
-  config::read(document.root(), row, diagnostics);
-  diagnostics.throw_if_errors();
-  return row;
-}
-
-metrics::RequestRow find_row(const std::string& file, std::string_view id) {
-  const std::string text = config::read_file(file);
-  const std::string key = config::json_string(id);
-  std::vector<std::string> others;
-  std::optional<metrics::RequestRow> found;
-  for_each_line(text, [&](std::string_view line, int number) {
-    // Parsing every line of a million would be slow; the first few are parsed to recognise the
-    // file.
-    if (found || (number > 3 && line.find(key) == std::string_view::npos)) return;
-    metrics::RequestRow row = read_row(line, file, number);
-    if (row.id == id)
-      found = std::move(row);
-    else
-      others.push_back(row.id);
-  });
-  if (found) return *found;
-  Diagnostic d;
-  d.code = "request-unknown", d.file = file;
-  d.message = fmt::format("no request with id {}", key);
-  d.hint = suggestion(id, others);
-  throw InputError(std::move(d));
 }
 
 class Story {
@@ -126,7 +92,7 @@ class Story {
 
 std::string request_story(const std::string& requests, const std::string& steps,
                           std::string_view id) {
-  const metrics::RequestRow r = find_row(requests, id);
+  const metrics::RequestRow r = report::load_request(requests, std::string(id));
   std::string out = fmt::format(
       "{}: {} prompt tokens ({} found in the prefix cache), {} output tokens, engine {}\n", r.id,
       format_integer(r.prompt_tokens), format_integer(r.cached_tokens),

@@ -84,7 +84,7 @@ void groups_from_layer_types(View& view, ModelSpec& model,
 }
 
 void single_group(ModelSpec& model, LayerGroup group) {
-  model.layer_pattern = {group.name};
+  model.layer_pattern.clear();
   model.layer_groups = {std::move(group)};
 }
 
