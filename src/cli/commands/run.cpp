@@ -1,13 +1,12 @@
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <optional>
-#include <string_view>
 
 #include "cli/commands/makers.h"
 #include "cli/commands/run_steps.h"
 #include "cli/progress.h"
-#include "compare/requirement.h"
+#include "cli/requirements.h"
+#include "cli/result_style.h"
 #include "config/document.h"
 #include "report/exporter.h"
 #include "report/junit.h"
@@ -16,16 +15,6 @@
 
 namespace kvsim::cli {
 namespace {
-
-bool has_utf8_locale() {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const char* value = std::getenv(name);
-    if (!value || !*value) continue;
-    const std::string_view text(value);
-    return text.find("UTF-8") != text.npos || text.find("utf8") != text.npos;
-  }
-  return false;
-}
 
 class Run final : public Command {
  public:
@@ -69,7 +58,7 @@ class Run final : public Command {
   }
 
   Exit run(Context& context) override {
-    const std::vector<compare::Requirement> requirements = read_requirements();
+    const Requirements requirements(requirements_);
     std::vector<scenario::Override> overrides;
     for (const Override& o : context.globals().overrides) overrides.push_back({o.path, o.value});
     const spec::Catalog catalog(context.catalog_folders());
@@ -94,9 +83,7 @@ class Run final : public Command {
     };
     const metrics::RunResult result = scenario::run(scenario, options);
 
-    report::Style style;
-    style.scenario = scenario_;
-    if (!has_utf8_locale()) style.glyphs = report::Glyphs::ascii;
+    const report::Style style = result_style(scenario_);
     for (const std::string& warning : result.warnings) context.warn("run-note", warning);
     if (context.json())
       context.print(report::render_json(result, style));
@@ -105,9 +92,9 @@ class Run final : public Command {
     if (prove_) prove(context, catalog, std::move(overrides), result);
     write_files(result, style);
     if (log) log->commit();
-    const bool met = judge(context, requirements, result);
+    const Exit exit = judge(context, requirements, result);
     if (!result.complete) throw Interrupted();
-    return met ? Exit::ok : Exit::no;
+    return exit;
   }
 
  private:
@@ -124,38 +111,14 @@ class Run final : public Command {
     write(vllm_bench_, report::render_vllm_bench);
   }
 
-  std::vector<compare::Requirement> read_requirements() const {
-    // The fields of a result are the same for every run: names are checked before any work.
-    const auto blank = config::Document::parse(report::render_json({}, {}), "result");
-    const compare::Figures figures(blank);
-    std::vector<compare::Requirement> out;
-    for (const std::string& text : requirements_) {
-      compare::Problem problem;
-      compare::Requirement& requirement = out.emplace_back();
-      if (!compare::parse_requirement(text, requirement, problem) ||
-          !compare::has_field(requirement, figures, problem))
-        throw UsageError(fmt::format("--require '{}': {}", text, problem.message), problem.hint,
-                         "usage-require");
-    }
-    return out;
-  }
-
-  // Prints one line per requirement (on stderr, results alone go to stdout) and the JUnit file.
-  bool judge(Context& context, const std::vector<compare::Requirement>& requirements,
-             const metrics::RunResult& result) const {
-    if (requirements.empty()) return true;
-    const auto document = config::Document::parse(report::render_json(result, {}), "result");
-    const compare::Figures figures(document);
-    bool met = true;
-    std::vector<report::JunitCase> cases;
-    for (const compare::Requirement& requirement : requirements) {
-      const compare::Outcome outcome = compare::check(requirement, figures);
-      context.note(fmt::format("{}  {}", outcome.ok ? "ok    " : "FAILED", outcome.text));
-      cases.push_back({requirement.text, outcome.ok ? "" : outcome.text});
-      met = met && outcome.ok;
-    }
-    if (!junit_.empty()) config::write_file(junit_, report::junit_xml(result.name, cases));
-    return met;
+  // One line per requirement (on stderr: results alone go to stdout), and the JUnit file.
+  Exit judge(Context& context, const Requirements& requirements,
+             const metrics::RunDocument& result) const {
+    if (requirements.empty()) return Exit::ok;
+    const Requirements::Judged judged = requirements.judge(result);
+    for (const std::string& line : judged.lines) context.note(line);
+    if (!junit_.empty()) config::write_file(junit_, report::junit_xml(result.name, judged.cases));
+    return judged.exit;
   }
 
   // The lever is a claim until it has been pulled: same traffic, one field changed.
