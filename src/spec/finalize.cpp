@@ -129,6 +129,58 @@ void assign_layers(Checker& check, ModelSpec& model) {
                  fmt::format("no layer is of group \"{}\"", names[i]));
 }
 
+// Products of dimensions are computed in int64 everywhere else: here, in double, it is made sure
+// that they fit. Real models stay four orders of magnitude below.
+constexpr double largest = 1e17;
+
+double wide(std::int64_t n) { return static_cast<double>(n); }
+
+double mixer_size(const ModelSpec& m, const LayerGroup& g) {
+  const double inner = wide(m.hidden_size) + wide(g.q_lora_rank) + wide(g.kv_lora_rank) +
+                       wide(g.o_lora_rank) * (1 + wide(g.o_groups));
+  const double head =
+      wide(g.head_dim) + wide(g.v_head_dim) + wide(g.qk_rope_head_dim) + wide(g.qk_nope_head_dim);
+  const double heads = 2 * (wide(g.num_heads) + wide(g.num_kv_heads) + 1) * head;
+  double size = heads * (inner + wide(g.window)) + inner * inner;
+  if (g.indexer) size += (wide(g.indexer->heads) + 1) * wide(g.indexer->head_dim) * inner;
+  if (g.compression)
+    size += wide(g.compression->state_bytes) +
+            (wide(g.compression->entry_dim) + wide(g.compression->index_dim)) *
+                (wide(g.compression->window) + 1);
+  if (g.recurrent) {
+    const RecurrentState& r = *g.recurrent;
+    const double values = wide(r.value_heads) * wide(r.value_dim),
+                 keys = wide(r.key_heads) * wide(r.key_dim);
+    size += (2 * values + 2 * keys + wide(r.conv_channels)) *
+                (inner + wide(r.conv_kernel) + wide(r.value_dim)) +
+            values * wide(r.key_dim) + wide(r.state_elements);
+  }
+  return size;
+}
+
+bool fits(Checker& check, const ModelSpec& m) {
+  const double layers = wide(m.num_layers), hidden = wide(m.hidden_size);
+  const auto refuse = [&](std::string pointer) {
+    check.fail(std::move(pointer), "these dimensions give over 10^17 parameters or bytes",
+               "one of them must be mistaken");
+    return false;
+  };
+  if (3 * hidden * (wide(m.vocab_size) + layers * wide(m.intermediate_size)) > largest)
+    return refuse("/hidden_size");
+  if (wide(m.vision_params) + wide(m.extra_params) > largest) return refuse("/extra_params");
+  for (std::size_t i = 0; i < m.layer_groups.size(); ++i)
+    if (layers * (mixer_size(m, m.layer_groups[i]) +
+                  3 * hidden * wide(m.layer_groups[i].intermediate_size)) >
+        largest)
+      return refuse(fmt::format("/layer_groups/{}", i));
+  if (!m.moe) return true;
+  const double width = hidden + wide(m.moe->expert_input_size);
+  const double inner = wide(m.moe->num_experts) * (wide(m.moe->moe_intermediate_size) + 1) +
+                       wide(m.moe->num_shared_experts) * wide(m.moe->moe_intermediate_size) +
+                       wide(m.moe->shared_expert_intermediate_size);
+  return layers * 3 * width * inner <= largest || refuse("/moe");
+}
+
 bool valid_id(const std::string& id) {
   for (const char c : id)
     if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.')) return false;
@@ -146,6 +198,7 @@ void finalize(ModelSpec& model, const std::string& file, Diagnostics& diagnostic
         fmt::format("id \"{}\": expected lower-case letters, digits, dots and hyphens", model.id));
   if (model.layer_groups.empty())
     return check.fail("/layer_groups", "a model needs at least one layer group");
+  if (!fits(check, model)) return;
   for (std::size_t i = 0; i < model.layer_groups.size(); ++i)
     check_group(check, fmt::format("/layer_groups/{}", i), model.layer_groups[i], model);
   if (model.moe) {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <utility>
 
+#include "config/document.h"
 #include "diag/diagnostic.h"
 #include "spec/embedded.h"
 #include "spec/parameters.h"
@@ -155,5 +157,40 @@ TEST_SUITE("spec/catalog") {
     CHECK(model.layers_in(0) == 3);
     // 3 * (64*64*2 + 64*32*2 + 3*64*128 + 128) + 2*100*64 + 64
     CHECK(count_parameters(model).total() == 3 * (8192 + 4096 + 24576 + 128) + 12800 + 64);
+  }
+
+  TEST_CASE("files of an extra folder join the catalog and win over embedded ones") {
+    const std::string folder = std::string(KVSIM_BINARY_DIR) + "/tests/extra_models";
+    std::filesystem::create_directories(folder + "/gpu");
+    std::string text(Catalog().model_text("llama-3.1-8b"));
+    text.replace(text.find("\"num_layers\": 32"), 16, "\"num_layers\": 31");
+    config::write_file(folder + "/llama.json", text);
+    std::string gpu(Catalog().gpu_text("h100-sxm"));
+    gpu.replace(gpu.find("\"id\": \"h100-sxm\""), 16, "\"id\": \"my-gpu\"");
+    config::write_file(folder + "/gpu/mine.json", gpu);
+    const Catalog catalog({folder});
+    CHECK(catalog.model("llama-3.1-8b").num_layers == 31);
+    CHECK(catalog.model("meta-llama/Llama-3.1-8B").num_layers == 31);
+    CHECK(catalog.gpu("my-gpu").id == "my-gpu");
+    CHECK(catalog.gpu("h100-sxm").id == "h100-sxm");
+
+    config::write_file(folder + "/other.json", R"({"schema": "kvsim.scenario/1", "id": "x"})");
+    CHECK(contains(message_of([&] { Catalog broken({folder}); }), "other.json"));
+    std::filesystem::remove_all(folder);
+    CHECK_THROWS_AS(Catalog({folder}), IoError);
+  }
+
+  TEST_CASE("a path is relative to the folder of the file that names it") {
+    const std::string folder = std::string(KVSIM_BINARY_DIR) + "/tests/relative_models";
+    std::filesystem::create_directories(folder);
+    config::write_file(folder + "/mine.json", Catalog().model_text("qwen3-8b"));
+    CHECK(Catalog().resolve_model(reference("\"./mine.json\""), folder).id == "qwen3-8b");
+    CHECK(Catalog().resolve_model(reference("\"mine.json\""), folder).id == "qwen3-8b");
+    CHECK_THROWS_AS(Catalog().resolve_model(reference("\"./mine.json\""), folder + "/elsewhere"),
+                    IoError);
+    const ModelSpec patched = Catalog().resolve_model(
+        reference(R"({"base": "./mine.json", "set": {"num_layers": 2}})"), folder);
+    CHECK(patched.num_layers == 2);
+    std::filesystem::remove_all(folder);
   }
 }

@@ -95,6 +95,22 @@ TEST_SUITE("spec/finalize") {
     CHECK(starts(problem(m), "/id"));
   }
 
+  TEST_CASE("dimensions whose products would overflow are refused") {
+    const std::int64_t huge = std::int64_t{1} << 62;
+    ModelSpec m = small();
+    m.hidden_size = huge;
+    CHECK(starts(problem(m), "/hidden_size"));
+    m = small(), m.layer_groups[0].head_dim = huge;
+    CHECK(starts(problem(m), "/layer_groups/0"));
+    m = small(), m.layer_groups[0].recurrent.emplace();
+    m.layer_groups[0].recurrent->value_heads = m.layer_groups[0].recurrent->key_dim =
+        m.layer_groups[0].recurrent->value_dim = huge;
+    CHECK(starts(problem(m), "/layer_groups/0"));
+    m = small(), m.moe.emplace();
+    m.moe->num_experts = m.moe->moe_intermediate_size = huge;
+    CHECK(starts(problem(m), "/moe"));
+  }
+
   TEST_CASE("a layer is of experts from the first sparse one on and every step layers") {
     ModelSpec m = small();
     m.moe.emplace();

@@ -25,6 +25,8 @@ void import_common(View& view, const Family& family, ModelSpec& model) {
     model.architecture = list.at(0).string();
   model.hidden_size = view.need("hidden_size");
   model.num_layers = view.need("num_hidden_layers");
+  if (model.num_layers > 100000)
+    view.fail("num_hidden_layers", "num_hidden_layers must be at most 100000");
   model.vocab_size = view.need("vocab_size");
   model.max_position_embeddings = view.need("max_position_embeddings");
   const bool tie = family.tie == TieDefault::yes;

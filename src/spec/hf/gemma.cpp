@@ -53,8 +53,13 @@ void import_gemma3n(View& view, ModelSpec& model) {
       view.fail("intermediate_size",
                 "intermediate_size: only one width for all layers can be described");
   model.intermediate_size = widths.empty() ? 0 : widths[0];
-  model.extra_params = model.num_layers * view.need("vocab_size_per_layer_input") *
-                       view.need("hidden_size_per_layer_input");
+  const std::int64_t rows = view.need("vocab_size_per_layer_input"),
+                     width = view.need("hidden_size_per_layer_input");
+  if (static_cast<double>(rows) * static_cast<double>(width) > 1e12)
+    view.fail("vocab_size_per_layer_input",
+              "the per-layer embeddings would have over 10^12 parameters per layer");
+  else
+    model.extra_params = model.num_layers * rows * width;
   groups_from_layer_types(view, model, gemma_group);
   const std::int64_t owners = model.num_layers - view.need("num_kv_shared_layers");
   const std::size_t kinds = model.layer_groups.size();

@@ -33,7 +33,7 @@ void View::fail(std::string_view name, std::string message, std::string hint) {
 
 std::optional<std::int64_t> View::integer(config::Value v, std::string_view name,
                                           std::int64_t low) {
-  constexpr std::int64_t high = std::int64_t{1} << 40;
+  constexpr std::int64_t high = std::int64_t{1} << 30;
   if (v.kind() != config::Kind::integer || v.is_oversized_integer()) {
     diagnostics_.add(v.diagnostic(
         "wrong-type", fmt::format("{}: expected a whole number, found {}", name, v.describe())));
@@ -42,7 +42,7 @@ std::optional<std::int64_t> View::integer(config::Value v, std::string_view name
   if (v.integer() < low || v.integer() > high) {
     diagnostics_.add(v.diagnostic(
         "out-of-range",
-        fmt::format("{} must be from {} up to 2^40, found {}", name, low, v.integer())));
+        fmt::format("{} must be from {} up to 2^30, found {}", name, low, v.integer())));
     return std::nullopt;
   }
   return v.integer();

@@ -80,9 +80,11 @@ void import_kimi_linear(View& view, ModelSpec& model) {
   if (!linear.exists() || !linear.is_object()) return view.missing("linear_attn_config");
   const auto number = [&](std::string_view field) {
     const config::Value v = linear.find(field);
-    if (v.exists() && v.kind() == config::Kind::integer && v.integer() > 0) return v.integer();
+    if (v.exists() && v.kind() == config::Kind::integer && v.integer() > 0 &&
+        v.integer() <= 1 << 30)
+      return v.integer();
     view.fail("linear_attn_config",
-              fmt::format("linear_attn_config needs {}, a whole number of at least 1", field));
+              fmt::format("linear_attn_config needs {}, a whole number from 1 up to 2^30", field));
     return std::int64_t{1};
   };
   LayerGroup group;

@@ -115,9 +115,12 @@ void import_minimax_m3(View& view, ModelSpec& model) {
   if (!sparse.exists() || !sparse.is_object()) return view.missing("sparse_attention_config");
   const auto number = [&](std::string_view name) {
     const config::Value v = sparse.find(name);
-    if (v.exists() && v.kind() == config::Kind::integer && v.integer() > 0) return v.integer();
-    view.fail("sparse_attention_config",
-              fmt::format("sparse_attention_config needs {}, a whole number of at least 1", name));
+    if (v.exists() && v.kind() == config::Kind::integer && v.integer() > 0 &&
+        v.integer() <= 1 << 30)
+      return v.integer();
+    view.fail(
+        "sparse_attention_config",
+        fmt::format("sparse_attention_config needs {}, a whole number from 1 up to 2^30", name));
     return std::int64_t{1};
   };
   Indexer indexer;
