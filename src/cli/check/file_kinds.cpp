@@ -7,6 +7,7 @@
 #include "config/echo.h"
 #include "diag/suggest.h"
 #include "report/json.h"
+#include "scenario/load.h"
 #include "spec/catalog.h"
 #include "spec/gpu_spec.h"
 #include "spec/hf_config.h"
@@ -34,13 +35,34 @@ T read_all(const config::Document& document, std::string_view schema, CheckedFil
 }
 
 template <class T, const std::string_view& schema>
-CheckedFile check_spec(config::Document& document, const Context&) {
+CheckedFile check_spec(config::Document& document, const std::string&, const Context&) {
   CheckedFile out;
   read_all<T>(document, schema, out);
   return out;
 }
 
-CheckedFile check_result(config::Document& document, const Context&) {
+CheckedFile check_scenario(config::Document& document, const std::string& path,
+                           const Context& context) {
+  std::vector<scenario::Override> overrides;
+  for (const Override& o : context.globals().overrides) overrides.push_back({o.path, o.value});
+  const std::string folder = path == "-" ? "" : std::filesystem::path(path).parent_path().string();
+  const scenario::Resolved resolved =
+      scenario::resolve(std::move(document), folder, spec::Catalog(context.catalog_folders()),
+                        overrides, context.globals().seed);
+  for (const std::string& warning : resolved.warnings) context.warn("scenario-note", warning);
+  // Opened, not only named: a request list is read to its end, another trace up to its first
+  // record.
+  workload::make_workload(resolved.scenario.workload,
+                          static_cast<std::uint64_t>(resolved.scenario.seed), resolved.folder);
+  CheckedFile out;
+  out.kind = scenario::scenario_schema;
+  out.name = resolved.scenario.name;
+  out.resolved = resolved.echo_json();
+  out.origins = resolved.origins;
+  return out;
+}
+
+CheckedFile check_result(config::Document& document, const std::string&, const Context&) {
   const metrics::RunResult result = report::read_result(document);
   CheckedFile out;
   out.kind = report::run_schema;
@@ -50,10 +72,11 @@ CheckedFile check_result(config::Document& document, const Context&) {
 }
 
 constexpr FileKind kinds[] = {
+    {scenario::scenario_schema, check_scenario},
+    {report::run_schema, check_result},
     {spec::gpu_schema, check_spec<spec::GpuSpec, spec::gpu_schema>},
     {spec::link_schema, check_spec<spec::LinkSpec, spec::link_schema>},
     {spec::model_schema, check_spec<spec::ModelSpec, spec::model_schema>},
-    {report::run_schema, check_result},
 };
 
 std::string kind_of(std::string_view schema) {
@@ -119,7 +142,7 @@ CheckedFile check_file(const std::string& path, const Context& context) {
   const config::Value root = document.root();
   if (root.is_object() && root.find("schema").exists() && root.find("schema").is_string())
     for (const FileKind& kind : kinds)
-      if (kind.schema == root.find("schema").string()) return kind.check(document, context);
+      if (kind.schema == root.find("schema").string()) return kind.check(document, path, context);
   if (root.is_object() && !root.find("schema").exists() && spec::is_hf_config(document)) {
     const spec::ModelSpec model =
         path == "-" ? spec::import_hf_config(document, nullptr, "stdin") : spec::load_model(path);

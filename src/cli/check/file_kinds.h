@@ -22,7 +22,7 @@ struct CheckedFile {
 // wrong.
 struct FileKind {
   std::string_view schema;
-  CheckedFile (*check)(config::Document& document, const Context& context);
+  CheckedFile (*check)(config::Document& document, const std::string& path, const Context& context);
 };
 
 std::span<const FileKind> file_kinds();

@@ -2,6 +2,7 @@
 
 #include "report/json.h"
 #include "report/result_fields.h"
+#include "scenario/scenario.h"
 #include "spec/gpu_spec.h"
 #include "spec/model_spec.h"
 
@@ -14,7 +15,21 @@ void describe_default(config::FieldVisitor& visitor) {
   fields(visitor, value);
 }
 
+void describe_result(config::FieldVisitor& visitor) {
+  metrics::RunResult result;
+  result.summary.percentile_levels = {50, 90, 95, 99};
+  fields(visitor, result);
+}
+
 constexpr DocumentKind kinds[] = {
+    {"scenario", "Scenario files", scenario::scenario_schema,
+     "What `kvsim run` simulates: a model, a workload, and pools of engines on GPUs. `kvsim check "
+     "--resolve FILE` shows every value and where it came from.",
+     describe_default<scenario::Scenario>},
+    {"result", "Result documents", report::run_schema,
+     "What `kvsim run --json` prints; `report`, `compare` and `explain --request` read it. No wall "
+     "time, host or path is in it: equal inputs give equal bytes.",
+     describe_result, false},
     {"model", "Model files", spec::model_schema,
      "A language model: dimensions, layer groups, quantization. `kvsim model import` writes one "
      "from a "
@@ -26,9 +41,6 @@ constexpr DocumentKind kinds[] = {
     {"link", "Link files", spec::link_schema,
      "A link between GPUs or between a GPU and a host. `models/link/` has those of the catalog.",
      describe_default<spec::LinkSpec>},
-    {"run", "Results", report::run_schema,
-     "What `kvsim run --json` prints. `compare`, `report` and `explain --request` read it.",
-     describe_default<metrics::RunResult>, false},
 };
 
 }  // namespace

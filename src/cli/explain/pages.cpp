@@ -66,6 +66,23 @@ std::string commands_page() {
          "| 130 | interrupted |\n";
 }
 
+std::string policies_page() {
+  std::string out =
+      heading("Policies and formats",
+              "The words that scenario fields and flags take, from the program's registries.");
+  std::string kind;
+  for (const Topic& topic : all_topics()) {
+    if (!topic.kind.ends_with(" policy") && !topic.kind.ends_with(" profile") &&
+        !topic.kind.ends_with(" format") && !topic.kind.ends_with(" generator"))
+      continue;
+    if (topic.kind != kind)
+      out += fmt::format("\n## {}\n\n| name | meaning |\n| --- | --- |\n", kind = topic.kind);
+    out += fmt::format("| `{}` | {}{} |\n", topic.name, cell(topic.summary),
+                       topic.text.empty() ? "" : "; " + cell(topic.text));
+  }
+  return out;
+}
+
 std::string topic_table(std::string_view kind, std::string_view title, std::string_view about) {
   std::string out = heading(title, about);
   for (const Topic& topic : all_topics()) {
@@ -105,6 +122,7 @@ std::vector<Page> pages() {
                  topic_table("KV dtype", "KV cache dtypes",
                              "The words that `--kv-cache-dtype` and `kv_cache_dtype` take besides "
                              "`auto`, with what they cost.")});
+  out.push_back({"reference/policies.md", policies_page()});
   for (const DocumentKind& kind : document_kinds()) {
     out.push_back({fmt::format("reference/{}.md", kind.word), kind_page(kind)});
     config::SchemaWriter writer;

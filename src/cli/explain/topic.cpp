@@ -38,6 +38,7 @@ std::vector<Topic> all_topics() {
   add_command_topics(out);
   add_metric_topics(out);
   add_field_topics(out);
+  add_policy_topics(out);
   add_format_topics(out);
   add_code_topics(out);
   return out;
@@ -49,14 +50,13 @@ std::vector<Topic> find_topics(const std::vector<Topic>& all, std::string_view n
     std::ranges::copy_if(all, std::back_inserter(out), matches);
     return out;
   };
-  const std::string key = folded(name);
+  const std::string key = folded(name), plain = without_statistic(key);
   if (auto out = pick([&](const Topic& t) {
-        return folded(t.name) == key || folded(last_part(t.name)) == key;
+        if (name.starts_with('-')) return t.name == name;
+        return folded(t.name) == key || folded(last_part(t.name)) == key ||
+               (t.kind == "metric" && t.name == plain);
       });
       !out.empty())
-    return out;
-  const std::string plain = without_statistic(key);
-  if (auto out = pick([&](const Topic& t) { return folded(t.name) == plain; }); !out.empty())
     return out;
   // "goodput" and "ttft" stand for the metrics that have them as a word.
   const std::string word = "_" + key + "_";

@@ -1,0 +1,123 @@
+#include <doctest/doctest.h>
+
+#include <csignal>
+
+#include "cli/harness.h"
+#include "cli/scenarios.h"
+
+using kvsim::test::Kvsim;
+using kvsim::test::request_lines;
+using kvsim::test::small_scenario;
+
+TEST_CASE("run prints a summary or one document and leaves nothing behind") {
+  Kvsim({"run", "s.json"})
+      .file("s.json", small_scenario())
+      .file("requests.jsonl", request_lines(5, 64, 4, 10))
+      .exits(0)
+      .err_is("")
+      .out_has("small: 5 requests completed")
+      .out_has("Verdict:")
+      .out_lacks("\033")
+      .leaves_nothing();
+  Kvsim({"run", "s.json", "--json"})
+      .file("s.json", small_scenario())
+      .file("requests.jsonl", request_lines(5, 64, 4, 10))
+      .exits(0)
+      .err_is("")
+      .out_is_json()
+      .out_has("\"completed\": 5");
+}
+
+TEST_CASE("the same run gives the same bytes on a terminal and in a pipe") {
+  Kvsim plain({"run", "s.json", "--json"});
+  plain.file("s.json", small_scenario()).file("requests.jsonl", request_lines(5, 64, 4, 10));
+  Kvsim terminal({"run", "s.json", "--json", "--color", "always"});
+  terminal.file("s.json", small_scenario())
+      .file("requests.jsonl", request_lines(5, 64, 4, 10))
+      .terminal();
+  CHECK(terminal.out() == plain.out());
+  CHECK(terminal.err().empty());
+}
+
+TEST_CASE("a scenario comes from standard input with its trace in the current folder") {
+  Kvsim({"run", "-", "--json"})
+      .input(small_scenario())
+      .file("requests.jsonl", request_lines(3, 64, 4, 10))
+      .exits(0)
+      .out_is_json();
+}
+
+TEST_CASE("a set override reaches the scenario and a misspelt one is blamed on the command line") {
+  Kvsim({"run", "s.json", "--json", "--set", "name=other", "--set",
+         "cluster.pools.0.engine.max_num_seqs=3"})
+      .file("s.json", small_scenario())
+      .file("requests.jsonl", request_lines(3, 64, 4, 10))
+      .exits(0)
+      .out_has("\"name\": \"other\"")
+      .out_has("\"max_num_seqs\": 3");
+  Kvsim({"run", "s.json", "--set", "cluster.pools.0.engine.max_num_sequs=3"})
+      .file("s.json", small_scenario())
+      .file("requests.jsonl", request_lines(3, 64, 4, 10))
+      .exits(3)
+      .out_is("")
+      .err_has("--set cluster.pools.0.engine.max_num_sequs=3")
+      .err_has("did you mean \"max_num_seqs\"?");
+}
+
+TEST_CASE("bad input simulates nothing and writes no file") {
+  Kvsim({"run", "s.json", "--json", "-o", "result.json", "--steps", "steps.jsonl", "--requests-out",
+         "r.jsonl"})
+      .file("s.json", small_scenario(", \"max_num_sequs\": 3"))
+      .file("requests.jsonl", request_lines(3, 64, 4, 10))
+      .exits(3)
+      .out_is("")
+      .err_is_json_lines()
+      .leaves_nothing();
+}
+
+TEST_CASE("every output that cannot be written is found out and named") {
+  for (const char* flag :
+       {"-o", "--steps", "--requests-out", "--csv", "--html", "--prometheus", "--vllm-bench"})
+    Kvsim({"run", "s.json", flag, "nowhere/file"})
+        .file("s.json", small_scenario())
+        .file("requests.jsonl", request_lines(3, 64, 4, 10))
+        .exits(4)
+        .out_is("")
+        .err_has("nowhere/file")
+        .leaves_nothing();
+}
+
+TEST_CASE("an interrupted run exits 130") {
+  Kvsim({"run", "s.json", "--json", "--steps", "steps.jsonl"})
+      .file("s.json", small_scenario(", \"max_num_seqs\": 2"))
+      .file("requests.jsonl", request_lines(40000, 64, 400, 1))
+      .signal_after(SIGINT, 400)
+      .exits(130)
+      .err_is_json_lines()
+      .err_has("\"code\":\"interrupted\"");
+}
+
+TEST_CASE("check of a scenario opens its trace and resolves its defaults") {
+  Kvsim({"check", "s.json", "--resolve"})
+      .file("s.json", small_scenario())
+      .file("requests.jsonl", request_lines(3, 64, 4, 10))
+      .exits(0)
+      .err_is("")
+      .out_has("s.json: kvsim.scenario/1 small is well")
+      .out_has("/cluster/pools/0/engine/block_size");
+  Kvsim({"check", "s.json"}).file("s.json", small_scenario()).exits(4).err_has("requests.jsonl");
+  Kvsim({"check", "s.json"})
+      .file("s.json", small_scenario())
+      .file("requests.jsonl", request_lines(3, 0, 4, 10))
+      .exits(3)
+      .err_has("requests.jsonl:1:");
+}
+
+TEST_CASE("check reads the result of a run") {
+  Kvsim run({"run", "s.json", "--json"});
+  run.file("s.json", small_scenario()).file("requests.jsonl", request_lines(5, 64, 4, 10));
+  Kvsim({"check", "result.json"})
+      .file("result.json", run.out())
+      .exits(0)
+      .out_is("result.json: kvsim.run/1 small is well\n");
+}
