@@ -90,6 +90,9 @@ void step_time(const PoolSum& p, double duration, Verdict& v) {
   if (v.binds == "compute") {
     v.lever = "another replica shares the prefill work";
     v.set = p.one_more_replica();
+  } else if (v.binds == "HBM bandwidth" && p.one->tensor_parallel_size >= 8) {
+    v.lever = "another replica shares the decodes, each of which reads the weights";
+    v.set = p.one_more_replica();
   } else if (v.binds == "HBM bandwidth") {
     v.lever = "more tensor parallelism lets each GPU read less per step";
     v.set = p.set("engine.tensor_parallel_size", std::to_string(p.one->tensor_parallel_size * 2));
@@ -102,7 +105,7 @@ void step_time(const PoolSum& p, double duration, Verdict& v) {
     if (p.replicas > 1) v.set = p.set("replicas", std::to_string(p.replicas - 1));
   } else {
     v.lever = "a cost model of the GPU instead of a constant step tells what binds";
-    v.set = p.set("engine.cost", "null");
+    v.set = p.set("engine.cost", R"({"kind":"roofline"})");
   }
 }
 

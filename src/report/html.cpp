@@ -135,8 +135,9 @@ std::string render_html(const RunResult& r, const Style& style) {
   if (!r.complete)
     out += "<p><strong>Interrupted: these figures are of a part of the run.</strong></p>\n";
   const Verdict& v = r.verdict;
-  out += fmt::format("<p class=\"verdict\"><strong>{} binds.</strong> {}. {}</p>\n",
-                     html_text(v.binds), html_text(v.sentence),
+  out += fmt::format("<p class=\"verdict\"><strong>{}.</strong> {}. {}</p>\n",
+                     html_text(v.binds.ends_with('s') ? v.binds + " bind" : v.binds + " binds"),
+                     html_text(v.sentence),
                      html_text(v.lever.empty() ? v.lever : "Lever: " + v.lever + "."));
   if (v.overload && v.overload->overloaded) {
     out += fmt::format("<p class=\"verdict overload\"><strong>Overload.</strong> {}.</p>\n",

@@ -114,6 +114,11 @@ std::string money(const Cost& c) {
   return out + '\n';
 }
 
+// As a shell takes it: in single quotes where it holds more than plain characters.
+std::string shell_word(const std::string& text) {
+  return text.find_first_of("{}\"' $*?") == std::string::npos ? text : "'" + text + "'";
+}
+
 std::string verdict(const RunResult& r, const Style& style) {
   const Verdict& v = r.verdict;
   std::string out;
@@ -122,10 +127,12 @@ std::string verdict(const RunResult& r, const Style& style) {
   std::string text = "Verdict: ";
   if (!r.complete) text += "interrupted, so these figures are of a part of the run. ";
   text += v.binds == "nothing" ? fmt::format("nothing binds: {}.", v.sentence)
-                               : fmt::format("{} binds: {}.", v.binds, v.sentence);
+                               : fmt::format("{} {}: {}.", v.binds,
+                                             v.binds.ends_with('s') ? "bind" : "binds", v.sentence);
   if (!v.lever.empty()) text += fmt::format(" Lever: {}.", v.lever);
   out += wrap(text, columns, 4);
-  if (!v.set.empty()) out += fmt::format("    Try: kvsim run {} --set {}\n", style.scenario, v.set);
+  if (!v.set.empty())
+    out += fmt::format("    Try: kvsim run {} --set {}\n", style.scenario, shell_word(v.set));
   return out;
 }
 

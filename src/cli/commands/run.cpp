@@ -9,7 +9,6 @@
 #include "cli/result_style.h"
 #include "config/document.h"
 #include "report/exporter.h"
-#include "report/junit.h"
 #include "report/step_log.h"
 #include "scenario/run.h"
 
@@ -29,6 +28,7 @@ class Run final : public Command {
     flags.flag("--prove", prove_,
                "simulate once more with the verdict's lever pulled, and say what it gains");
     flags.section("More outputs");
+    flags.flag("--detailed", detailed_, "keep every request in the JSON document");
     flags.option("--steps", steps_, "log of every engine step, one JSON line each")
         .value("FILE")
         .completes(Complete::file);
@@ -72,7 +72,7 @@ class Run final : public Command {
       log.emplace(steps_);
       options.steps = &writer.emplace(*log);
     }
-    options.keep_requests = !requests_.empty() || !csv_.empty() || !vllm_bench_.empty();
+    options.keep_requests = detailed_ || !requests_.empty() || !csv_.empty() || !vllm_bench_.empty();
     options.stop = &interrupt_flag();
     Progress progress(context, "run");
     options.progress = [&](std::int64_t ended, std::int64_t expected, Time now) {
@@ -83,18 +83,24 @@ class Run final : public Command {
     };
     const metrics::RunResult result = scenario::run(scenario, options);
 
-    const report::Style style = result_style(scenario_);
-    for (const std::string& warning : result.warnings) context.warn("run-note", warning);
-    if (context.json())
+    report::Style style = result_style(scenario_);
+    style.detailed = detailed_;
+    const Requirements::Judged judged = requirements.judge(result);
+    if (context.json()) {
       context.print(report::render_json(result, style));
-    else
+      for (const std::string& warning : result.warnings) context.warn("run-note", warning);
+      for (const std::string& line : judged.lines) context.note(line);
+    } else {
+      style.checks = judged.lines;
       context.print(report::render_text(result, style));
+    }
     if (prove_) prove(context, catalog, std::move(overrides), result);
     write_files(result, style);
     if (log) log->commit();
-    const Exit exit = judge(context, requirements, result);
+    if (!junit_.empty())
+      config::write_file(junit_, report::junit_xml("kvsim run", judged.cases));
     if (!result.complete) throw Interrupted();
-    return exit;
+    return judged.exit;
   }
 
  private:
@@ -109,16 +115,6 @@ class Run final : public Command {
     write(html_, report::render_html);
     style.detailed = true;
     write(vllm_bench_, report::render_vllm_bench);
-  }
-
-  // One line per requirement (on stderr: results alone go to stdout), and the JUnit file.
-  Exit judge(Context& context, const Requirements& requirements,
-             const metrics::RunDocument& result) const {
-    if (requirements.empty()) return Exit::ok;
-    const Requirements::Judged judged = requirements.judge(result);
-    for (const std::string& line : judged.lines) context.note(line);
-    if (!junit_.empty()) config::write_file(junit_, report::junit_xml(result.name, judged.cases));
-    return judged.exit;
   }
 
   // The lever is a claim until it has been pulled: same traffic, one field changed.
@@ -151,6 +147,7 @@ class Run final : public Command {
 
   std::string scenario_, steps_, requests_, csv_, vllm_bench_, prometheus_, html_, junit_;
   std::vector<std::string> requirements_;
+  bool detailed_ = false;
   bool prove_ = false;
   bool no_collapse_ = false;
 };
