@@ -112,6 +112,16 @@ constexpr CodeText codes[] = {
     {"hf-unsupported", "a config.json describes layers that a model file cannot describe", ""},
     {"hf-quantization", "a checkpoint's quantization is unknown or cannot be described", ""},
     {"gpu-without-link", "several GPUs were asked for, but the GPU names no link between them", ""},
+    {"parallel-plan", "a parallel size does not divide the model",
+     "Tensor parallel sizes divide the attention heads, and divide or are a multiple of the KV "
+     "heads; a pipeline has\n"
+     "at most as many stages as layers."},
+    {"engine-unknown", "there is no engine of that name",
+     "vllm-v1, sglang, trtllm, static and llamacpp are known."},
+    {"engine-version", "an engine version cannot be read, or is older than the rules kvsim knows",
+     "A version (0.21.0, v0.9.2, b4500) or a date (2026-08-17) falls into a range of rules; the "
+     "message lists them.\n"
+     "Without one, the version of the recorded traces is meant."},
     {"kv-dtype-unknown", "there is no KV cache dtype of that name", "kvsim explain lists them."},
 
     // Request lists and traces (exit 3)
