@@ -88,18 +88,48 @@ StepFill::Reads StepFill::reads(const Group& g, std::int64_t context, std::int64
   return {};
 }
 
+// Tokens that one query at the end of n tokens attends.
+std::int64_t StepFill::attended(const Group& g, std::int64_t n) {
+  switch (g.rule) {
+    case Rule::nothing:
+      return 0;
+    case Rule::all:
+      return n;
+    case Rule::window:
+      return std::min(n, g.limit);
+    case Rule::chunk:
+      return (n - 1) % g.limit + 1;
+    case Rule::compressed: {
+      std::int64_t entries = g.ratio == 1 ? 0 : n / g.ratio;
+      if (g.entry_limit > 0) entries = std::min(entries, g.entry_limit);
+      return std::min(n, g.limit) + entries;
+    }
+  }
+  return 0;
+}
+
 void StepFill::add_decode(StepShape& shape, std::int64_t context, std::int64_t queries,
                           std::int64_t rows) const {
   shape.tokens += queries;
   shape.decode_requests += 1;
   shape.sampled_rows += rows;
-  shape.context.decode_kv_tokens += wide(context + queries);
+  const std::int64_t end = context + queries;
+  shape.context.decode_kv_tokens += wide(end);
+  if (queries == 1) {
+    // One query reads what it attends: once per request and step, so kept free of the closed forms.
+    shape.context.decode_pairs += wide(end);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count_); ++i) {
+      const double read = wide(attended(groups_[i], end));
+      shape.groups[i].decode_kv_tokens += read;
+      shape.groups[i].decode_pairs += read;
+    }
+    return;
+  }
   shape.context.decode_pairs += causal_pairs(context, queries);
-  for (int i = 0; i < count_; ++i) {
-    const Reads r = reads(groups_[static_cast<std::size_t>(i)], context, queries);
-    StepShape::Group& g = shape.groups[static_cast<std::size_t>(i)];
-    g.decode_kv_tokens += r.tokens;
-    g.decode_pairs += r.pairs;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count_); ++i) {
+    const Reads r = reads(groups_[i], context, queries);
+    shape.groups[i].decode_kv_tokens += r.tokens;
+    shape.groups[i].decode_pairs += r.pairs;
   }
 }
 

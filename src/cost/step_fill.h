@@ -33,6 +33,7 @@ class StepFill {
   struct Reads {
     double pairs = 0, tokens = 0;
   };
+  static std::int64_t attended(const Group& g, std::int64_t n);
   static Reads reads(const Group& g, std::int64_t context, std::int64_t queries);
 
   int count_ = 0;

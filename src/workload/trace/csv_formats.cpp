@@ -131,8 +131,9 @@ class CsvTrace final : public RowReader {
     row.prompt.clear();
     row.arrival = Time(0);
     if (time_) read_time(row, problems);
-    const bool numbers =
-        integer(input_, row.input_tokens, problems) & integer(output_, row.output_tokens, problems);
+    const bool input_good = integer(input_, row.input_tokens, problems);
+    const bool output_good = integer(output_, row.output_tokens, problems);
+    const bool numbers = input_good && output_good;
     if (format_.failures && numbers && row.output_tokens == 0 && row.input_tokens >= 0)
       return problems.size() > before;
     if (numbers) {

@@ -49,8 +49,9 @@ class BenchReader {
     if (!problems.empty()) return {};
     for (std::size_t i = 0; i < input.size(); ++i) {
       Entry entry;
-      const bool good = integer(input.at(i), 1, entry.input) &
-                        integer(output.at(i), 0, entry.output) & number(start.at(i), entry.start);
+      const bool input_good = integer(input.at(i), 1, entry.input);
+      const bool output_good = integer(output.at(i), 0, entry.output);
+      const bool good = number(start.at(i), entry.start) && input_good && output_good;
       if (good && entry.output == 0)
         ++failed;
       else if (good)
