@@ -8,6 +8,7 @@ namespace kvsim::cli {
 
 // Answers
 std::unique_ptr<Command> make_run();
+std::unique_ptr<Command> make_sweep();
 
 std::unique_ptr<Command> make_plan();
 

@@ -12,6 +12,7 @@ constexpr CommandEntry table[] = {
     {"plan", "does it fit, how many tokens and requests, how fast, what limits", "Answers",
      make_plan},
     {"run", "simulate a scenario: latency, throughput, KV use, what binds", "Answers", make_run},
+    {"sweep", "simulate a grid of settings in parallel and compare them", "Answers", make_sweep},
 
     // Catalog
 
