@@ -124,6 +124,24 @@ TEST_SUITE("spec/hf_config") {
     CHECK(with("32768").attention == AttentionKind::full);
   }
 
+  TEST_CASE("windows that follow no rule of the family must be listed layer by layer") {
+    const std::string head =
+        R"({"model_type": "olmo3", "hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 4, "num_attention_heads": 4,
+      "num_key_value_heads": 4, "vocab_size": 100, "max_position_embeddings": 8192, "torch_dtype": "bfloat16", "sliding_window": 512)";
+    const ModelSpec m = import_text(
+        head +
+        R"(, "layer_types": ["sliding_attention", "sliding_attention", "sliding_attention", "full_attention"]})");
+    CHECK(m.layers_in(0) == 3);
+    CHECK(m.layer_groups[0].window == 512);
+    CHECK(contains(problem(head + "}"), "layer_types"));
+    CHECK(contains(problem(head + R"(, "layer_types": ["full_attention"]})"), "4 layers"));
+    CHECK(contains(
+        problem(
+            head +
+            R"(, "layer_types": ["full_attention", "full_attention", "full_attention", "odd_attention"]})"),
+        "odd_attention"));
+  }
+
   TEST_CASE("a gated delta net hybrid has three recurrent layers for each attention layer") {
     const ModelSpec m = import_text(qwen3_next);
     CHECK(m.layers_in(0) == 6);

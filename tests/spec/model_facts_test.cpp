@@ -1,70 +1,19 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <map>
 #include <set>
-#include <utility>
 
-#include "config/document.h"
 #include "spec/catalog.h"
+#include "spec/facts.h"
 #include "spec/parameters.h"
 
 // The catalog against the table of published dimensions, by an arithmetic of its own.
 using namespace kvsim;
 using namespace kvsim::spec;
+using kvsim::test::Row;
+using kvsim::test::value;
 
 namespace {
-
-const std::string facts_path =
-    std::string(KVSIM_SOURCE_DIR) + "/../shared/data/models/model_facts.csv";
-
-using Row = std::map<std::string, std::string>;
-
-std::vector<std::string> cells(const std::string& line) {
-  std::vector<std::string> out(1);
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"')
-      quoted = !quoted;
-    else if (c == ',' && !quoted)
-      out.emplace_back();
-    else if (c != '\r')
-      out.back() += c;
-  }
-  return out;
-}
-
-std::vector<Row> facts() {
-  std::vector<Row> rows;
-  std::vector<std::string> header;
-  std::string line;
-  for (const char c : config::read_file(facts_path)) {
-    if (c != '\n') {
-      line += c;
-      continue;
-    }
-    const auto row = cells(std::exchange(line, {}));
-    if (header.empty()) {
-      header = row;
-      continue;
-    }
-    Row& out = rows.emplace_back();
-    for (std::size_t i = 0; i < header.size() && i < row.size(); ++i) out[header[i]] = row[i];
-  }
-  return rows;
-}
-
-double value(const Row& row, const std::string& column) {
-  return std::atof(row.at(column).c_str());
-}
-
-bool have_facts() {
-  if (std::filesystem::exists(facts_path)) return true;
-  MESSAGE("skipped: ../shared/data/models/model_facts.csv is not there");
-  return false;
-}
 
 // Elements that one token adds to a layer for good (the growing part).
 double growing_elements(const LayerGroup& g) {
@@ -98,12 +47,13 @@ double constant_bytes(const LayerGroup& g) {
 
 TEST_SUITE("spec/model_facts") {
   TEST_CASE("growing and constant bytes of every catalog model equal the published table") {
-    if (!have_facts()) return;
+    const std::vector<Row> rows = kvsim::test::facts("models/model_facts.csv");
+    if (rows.empty()) return;
     const Catalog catalog;
     const auto ids = catalog.model_ids();
     const std::set<std::string> known(ids.begin(), ids.end());
     int compared = 0;
-    for (const Row& row : facts()) {
+    for (const Row& row : rows) {
       const std::string& name = row.at("name");
       if (!known.contains(name)) continue;
       CAPTURE(name);
@@ -127,11 +77,12 @@ TEST_SUITE("spec/model_facts") {
   }
 
   TEST_CASE("dimensions of every catalog model equal the published table") {
-    if (!have_facts()) return;
+    const std::vector<Row> rows = kvsim::test::facts("models/model_facts.csv");
+    if (rows.empty()) return;
     const Catalog catalog;
     const auto ids = catalog.model_ids();
     const std::set<std::string> known(ids.begin(), ids.end());
-    for (const Row& row : facts()) {
+    for (const Row& row : rows) {
       const std::string& name = row.at("name");
       if (!known.contains(name)) continue;
       CAPTURE(name);

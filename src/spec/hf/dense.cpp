@@ -79,6 +79,12 @@ void import_qwen3(View& view, ModelSpec& model) {
   import_qwen_attention(view, model);
 }
 
+// Families whose windows follow no rule of their own: the file must list the layers.
+void import_layer_types(View& view, ModelSpec& model) {
+  model.intermediate_size = view.need("intermediate_size");
+  groups_from_layer_types(view, model, qwen_group);
+}
+
 void import_phi(View& view, ModelSpec& model) {
   model.gated_mlp = false;
   import_llama(view, model);

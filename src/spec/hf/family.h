@@ -48,6 +48,7 @@ void import_llama(View&, ModelSpec&);
 void import_mistral(View&, ModelSpec&);
 void import_qwen2(View&, ModelSpec&);
 void import_qwen3(View&, ModelSpec&);
+void import_layer_types(View&, ModelSpec&);
 void import_phi(View&, ModelSpec&);
 void import_phi3(View&, ModelSpec&);
 void import_opt(View&, ModelSpec&);

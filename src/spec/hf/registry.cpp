@@ -4,6 +4,8 @@ namespace kvsim::spec::hf {
 namespace {
 
 constexpr std::string_view heads = "num_attention_heads, num_key_value_heads, intermediate_size";
+constexpr std::string_view windows =
+    "num_attention_heads, num_key_value_heads, intermediate_size, layer_types, sliding_window";
 constexpr std::string_view experts =
     "num_attention_heads, num_key_value_heads, num_experts, num_experts_per_tok, "
     "moe_intermediate_size";
@@ -20,6 +22,13 @@ constexpr Family table[] = {
     {"internlm2", "internlm2", no, heads, import_llama},
     {"olmo2", "olmo2", no, heads, import_llama},
     {"granite", "granite", no, heads, import_llama},
+    {"glm", "glm", no, heads, import_llama},
+    {"glm4", "glm4", no, heads, import_llama},
+    {"seed_oss", "seed_oss", no, heads, import_llama},
+    {"stablelm", "stablelm", no, heads, import_llama},
+    {"cohere2", "cohere2", yes, windows, import_layer_types},
+    {"olmo3", "olmo3", no, windows, import_layer_types},
+    {"exaone4", "exaone4", no, windows, import_layer_types},
     {"cohere", "cohere", yes, heads, import_llama},
     {"mistral", "mistral", no, heads, import_mistral},
     {"qwen2", "qwen2", no, heads, import_qwen2},
@@ -31,6 +40,8 @@ constexpr Family table[] = {
     {"qwen3_vl_text", "qwen3_vl", no, heads, import_qwen3},
     {"phi", "phi", no, heads, import_phi},
     {"gpt_neox", "gpt_neox", no, heads, import_phi},
+    {"nemotron", "nemotron", no, heads, import_phi},
+    {"starcoder2", "starcoder2", yes, heads, import_phi},
     {"phi3", "phi3", no, heads, import_phi3},
     {"opt", "opt", yes, "num_attention_heads, ffn_dim", import_opt},
     {"falcon", "falcon", yes, "num_attention_heads", import_falcon},
@@ -54,6 +65,7 @@ constexpr Family table[] = {
     {"deepseek_v3", "deepseek_v3", no, mla, import_deepseek},
     {"deepseek_v32", "deepseek_v32", no, mla, import_deepseek},
     {"kimi_k2", "kimi_k2", no, mla, import_deepseek},
+    {"glm4_moe_lite", "glm4_moe_lite", no, mla, import_deepseek},
     {"glm_moe_dsa", "glm_moe_dsa", no, mla, import_deepseek},
     {"deepseek_v4", "deepseek_v4", no,
      "num_attention_heads, head_dim, compress_ratios, sliding_window", import_deepseek_v4},
