@@ -26,6 +26,15 @@ const Family* family_of(const hf::View& view, config::Value& where) {
   return hf::find_family(outer.string());
 }
 
+// The shortest run of names that gives the same layers when it is repeated.
+void shorten(std::vector<std::string>& pattern) {
+  for (std::size_t period = 1; period < pattern.size(); ++period) {
+    std::size_t i = period;
+    while (i < pattern.size() && pattern[i] == pattern[i - period]) ++i;
+    if (i == pattern.size()) return pattern.resize(period);
+  }
+}
+
 [[noreturn]] void unknown_family(const hf::View& view, const config::Value& where) {
   if (!where.exists())
     throw InputError(
@@ -83,6 +92,7 @@ ModelSpec import_hf_config(const config::Document& document, const config::Docum
     view.assume("Parameters of the vision encoder are not counted.");
   for (const std::string& text : view.assumptions())
     model.notes += (model.notes.empty() ? "" : " ") + text;
+  shorten(model.layer_pattern);
   finalize(model, document.name(), diagnostics);
   diagnostics.throw_if_errors();
   return model;

@@ -173,6 +173,11 @@ std::string model_file_text(const ModelSpec& model) {
   config::FieldVisitor& visitor = writer;
   visitor.field({"schema", "", {}, true}, schema);
   ModelSpec copy = model;
+  // What finalize() derived is left out again.
+  for (LayerGroup& g : copy.layer_groups)
+    if (g.recurrent && g.recurrent->state_elements ==
+                           g.recurrent->value_heads * g.recurrent->key_dim * g.recurrent->value_dim)
+      g.recurrent->state_elements = 0;
   fields(writer, copy);
   return writer.text();
 }

@@ -146,6 +146,7 @@ TEST_SUITE("spec/hf_config") {
     const ModelSpec m = import_text(qwen3_next);
     CHECK(m.layers_in(0) == 6);
     CHECK(m.layers_in(1) == 2);
+    CHECK(m.layer_pattern == std::vector<std::string>{"linear", "linear", "linear", "full"});
     const RecurrentState& s = *m.layer_groups[0].recurrent;
     CHECK(s.state_elements == 32 * 128 * 128);
     CHECK(s.conv_channels == 8192);
