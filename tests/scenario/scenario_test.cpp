@@ -1,0 +1,192 @@
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "config/document.h"
+#include "scenario/load.h"
+#include "scenario/run.h"
+#include "scenario/sweep.h"
+
+using namespace kvsim;
+
+namespace {
+
+// A folder with a request list; scenarios are given as text.
+struct World {
+  World() {
+    folder = std::filesystem::path(KVSIM_BINARY_DIR) / "scenario_test";
+    std::filesystem::create_directories(folder);
+    std::string list;
+    for (int i = 0; i < 20; ++i)
+      list += "{\"id\":\"r" + std::to_string(i) + "\",\"arrival_s\":" + std::to_string(i / 4) +
+              ",\"prompt\":[[\"common\",500],[\"r" + std::to_string(i) + "\"," +
+              std::to_string(100 + 37 * i) + "]],\"output_tokens\":" + std::to_string(5 + i) +
+              "}\n";
+    config::write_file((folder / "requests.jsonl").string(), list);
+  }
+  static std::string text(const std::string& engine = "", const std::string& more = "") {
+    return R"({"schema":"kvsim.scenario/1","name":"t","model":"llama-3.1-8b","seed":1,
+ "workload":{"trace":{"file":"requests.jsonl","format":"kvsim"}},
+ "cluster":{"pools":[{"name":"serve","replicas":1,"engine":{"profile":"vllm-v1","gpu":"h100-sxm")" +
+           engine + "}}]}" + more + "}";
+  }
+  scenario::Resolved resolve(const std::string& scenario,
+                             const std::vector<scenario::Override>& overrides = {}) const {
+    return scenario::resolve(config::Document::parse(scenario, "s.json"), folder.string(), catalog,
+                             overrides);
+  }
+  // The messages of a refused scenario, together.
+  std::string refusal(const std::string& scenario,
+                      const std::vector<scenario::Override>& overrides = {}) const {
+    try {
+      resolve(scenario, overrides);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  }
+  std::filesystem::path folder;
+  spec::Catalog catalog;
+};
+
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_SUITE("scenario/load") {
+  TEST_CASE("every open default is filled in and echoed") {
+    World w;
+    const scenario::Resolved r = w.resolve(World::text());
+    REQUIRE(r.pools.size() == 1);
+    CHECK(r.pools[0].config.max_num_seqs == 1024);
+    CHECK(r.pools[0].config.max_num_batched_tokens == 8192);
+    CHECK(r.pools[0].config.max_model_len == 131072);
+    CHECK(r.pools[0].config.block_size == 16);
+    CHECK(r.pools[0].num_blocks > 20000);
+    CHECK(has(r.echo_json(), "\"max_num_seqs\": 1024"));
+  }
+
+  TEST_CASE("the echoed scenario runs to the same result") {
+    World w;
+    const scenario::Resolved first = w.resolve(World::text(R"(,"max_model_len":4096)"));
+    const scenario::Resolved again = w.resolve(first.echo_json());
+    CHECK(again.echo_json() == first.echo_json());
+    CHECK(scenario::run(again).summary.e2el_ms.mean == scenario::run(first).summary.e2el_ms.mean);
+  }
+
+  TEST_CASE("a pool too small for max_model_len is refused with both ways out") {
+    World w;
+    const std::string small = World::text(R"(,"num_gpu_blocks_override":200,"max_model_len":4096)");
+    CHECK(has(w.refusal(small), "cannot hold one request of max_model_len 4096"));
+    CHECK(has(w.refusal(small), "allow_small_pool"));
+    CHECK(w
+              .refusal(World::text(
+                  R"(,"num_gpu_blocks_override":200,"max_model_len":4096,"allow_small_pool":true)"))
+              .empty());
+  }
+
+  TEST_CASE("heads that tensor parallelism does not divide are refused at its field") {
+    World w;
+    const std::string text = w.refusal(World::text(R"(,"tensor_parallel_size":3)"));
+    CHECK(has(text, "tensor_parallel_size"));
+    CHECK(has(text, "/cluster/pools/0/engine/tensor_parallel_size"));
+    CHECK(has(text, "s.json:3:"));
+  }
+
+  TEST_CASE("what is not modelled is refused and not ignored") {
+    World w;
+    CHECK(has(w.refusal(World::text(R"(,"async_scheduling":true)")),
+              "async_scheduling true is not modelled"));
+    CHECK(has(w.refusal(World::text(R"(,"profile":"vllm-v2")")), "duplicate key"));
+    CHECK(has(w.refusal(World::text(), {{"cluster.pools.0.engine.profile", "vllm-v2"}}),
+              "did you mean \"vllm-v1\"?"));
+    CHECK(
+        has(w.refusal(World::text(), {{"cluster.router.policy", "round-robbin"}}), "round-robin"));
+    CHECK(has(w.refusal(World::text(R"(,"cost":{"kind":"constant"})")), "needs its \"step\""));
+    CHECK(has(w.refusal(World::text(R"(,"cost":{"step":"1s"})")), "constant"));
+  }
+
+  TEST_CASE("an override is blamed under its own name") {
+    World w;
+    const std::string text =
+        w.refusal(World::text(), {{"cluster.pools.0.engine.max_num_sequs", "4"}});
+    CHECK(has(text, "--set cluster.pools.0.engine.max_num_sequs=4"));
+    CHECK(has(text, "max_num_seqs"));
+  }
+
+  TEST_CASE("a model that does not fit the GPU is refused with the way to its ledger") {
+    World w;
+    const std::string text = w.refusal(World::text(), {{"model", "llama-3.1-70b"}});
+    CHECK(has(text, "does not fit"));
+    CHECK(has(text, "kvsim plan llama-3.1-70b --gpu h100-sxm"));
+  }
+}
+
+TEST_SUITE("scenario/run") {
+  TEST_CASE("all requests are accounted for and equal inputs give equal figures") {
+    World w;
+    const scenario::Resolved r = w.resolve(World::text(R"(,"max_model_len":4096)"));
+    const metrics::RunResult a = scenario::run(r), b = scenario::run(r);
+    CHECK(a.complete);
+    CHECK(a.summary.completed == 20);
+    CHECK(a.summary.total_output_tokens == 20 * 5 + 190);
+    CHECK(a.kv.prefix_hit_tokens > 0);
+    CHECK(a.summary.e2el_ms.mean == b.summary.e2el_ms.mean);
+    CHECK(a.engines[0].busy_s == doctest::Approx(a.engines[0].compute_s + a.engines[0].memory_s +
+                                                 a.engines[0].link_s + a.engines[0].launch_s));
+  }
+
+  TEST_CASE("requests that follow one another on an idle engine take the sum of their own steps") {
+    World w;
+    const auto step = [&](const char* value) {
+      return scenario::run(w.resolve(
+          World::text(
+              R"(,"max_model_len":4096,"max_num_seqs":1,"cost":{"kind":"constant","step":"1ms"})"),
+          {{"cluster.pools.0.engine.cost.step", value}}));
+    };
+    // One request at a time, 1 ms a step: 20 prompts of one chunk each, 270 decodes.
+    const metrics::RunResult r = step("1ms");
+    CHECK(r.engines[0].steps == 20 + 270);
+    CHECK(r.engines[0].busy_s == doctest::Approx(0.290).epsilon(1e-12));
+    CHECK(step("2ms").engines[0].busy_s == doctest::Approx(0.580).epsilon(1e-12));
+  }
+}
+
+TEST_SUITE("scenario/sweep") {
+  TEST_CASE("axes are lists or ranges") {
+    scenario::Axis axis;
+    std::string problem;
+    CHECK(scenario::parse_axis("a.b=1:2:0.5", axis, problem));
+    CHECK(axis.values == std::vector<std::string>{"1", "1.5", "2"});
+    scenario::Axis words;
+    CHECK(scenario::parse_axis("model=llama-3.1-8b,qwen3-8b", words, problem));
+    CHECK(words.values.size() == 2);
+    for (const char* bad : {"a", "a=", "=1", "a=1,,2", "a=2:1:1", "a=1:2:0", "a=1:1e9:1"})
+      CHECK_FALSE(scenario::parse_axis(bad, axis, problem));
+  }
+
+  TEST_CASE("a grid has the same results for one job and for three and for shards put together") {
+    World w;
+    const std::string path = (w.folder / "sweep.json").string();
+    config::write_file(path, World::text(R"(,"max_model_len":4096)"));
+    const std::vector<scenario::Axis> axes{
+        {"cluster.pools.0.replicas", {"1", "2"}},
+        {"cluster.pools.0.engine.max_num_seqs", {"2", "8", "nonsense"}}};
+    const auto sweep = [&](int jobs, std::size_t shard, std::size_t shards) {
+      scenario::SweepOptions o;
+      o.jobs = jobs, o.shard = shard, o.shards = shards;
+      std::string text;
+      for (const scenario::SweepPoint& p : scenario::sweep(path, w.catalog, axes, o))
+        text += std::to_string(p.index) + ":" +
+                (p.result ? std::to_string(p.result->summary.e2el_ms.mean) : "refused") + "\n";
+      return text;
+    };
+    const std::string one = sweep(1, 0, 1);
+    CHECK(one == sweep(3, 0, 1));
+    CHECK(has(one, "2:refused"));
+    CHECK(std::count(one.begin(), one.end(), '\n') == 6);
+    std::string put_together = sweep(1, 0, 2) + sweep(1, 1, 2);
+    CHECK(put_together.size() == one.size());
+  }
+}
