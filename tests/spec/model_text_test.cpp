@@ -62,4 +62,14 @@ TEST_SUITE("spec/model_text") {
       CHECK(std::abs(bytes / counted - 1) < 0.001);
     }
   }
+
+  TEST_CASE("weights of the MXFP4 checkpoints take what their model cards state") {
+    const Catalog catalog;
+    const auto gib = [&](const char* id) {
+      const ModelSpec model = catalog.model(id);
+      return weight_bytes(model, {}, 0, model.num_layers).total() / static_cast<double>(kvsim::gib);
+    };
+    CHECK(gib("gpt-oss-120b") == doctest::Approx(60.8).epsilon(0.005));
+    CHECK(gib("gpt-oss-20b") == doctest::Approx(12.8).epsilon(0.005));
+  }
 }
