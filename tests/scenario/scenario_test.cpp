@@ -75,7 +75,7 @@ TEST_SUITE("scenario/load") {
     CHECK(scenario::run(again).summary.e2el_ms.mean == scenario::run(first).summary.e2el_ms.mean);
   }
 
-  TEST_CASE("a pool too small for max_model_len is refused with both ways out") {
+  TEST_CASE("a pool too small for the longest context is refused with both ways out") {
     World w;
     const std::string small = World::text(R"(,"num_gpu_blocks_override":200,"max_model_len":4096)");
     CHECK(has(w.refusal(small), "cannot hold one request of max_model_len 4096"));
