@@ -178,11 +178,6 @@ constexpr CodeText codes[] = {
      "Change the engine, or set workload.on_unservable to \"reject\" to count such requests."},
     {"engine-livelock", "an engine makes no progress for many steps",
      "Please report it with the scenario: schedulers should not do that."},
-
-    // Measurements (exit 3)
-    {"csv-unknown-column", "a column that the file's kind does not have",
-     "Unknown columns are errors: they may change what the others mean."},
-    {"csv-cell", "a cell of a measurement file cannot be read", ""},
 };
 
 }  // namespace
