@@ -31,6 +31,10 @@ constexpr CodeText codes[] = {
     {"usage-tolerance", "a --tolerance cannot be read",
      "Write NAME=LIMIT with a share, such as p99_ttft_ms=2%; default=0.5% is for all others."},
     {"usage-figure", "a flag of compare names a figure that neither result has", ""},
+    {"usage-vary", "a --vary of a sweep cannot be read",
+     "Write --vary path=v1,v2 or path=low:high:step."},
+    {"usage-shard", "a --shard is not i/n",
+     "Write 0/4 to 3/4."},
     {"usage-twice", "a flag that may be given once is given more often",
      "Only --set, --models-dir and their like repeat."},
 
@@ -161,11 +165,6 @@ constexpr CodeText codes[] = {
 
     // Scenarios and engines (exit 3)
     {"no-pools", "a cluster needs at least one pool", ""},
-    {"engine-unknown", "there is no engine of that name", "kvsim explain lists the profiles."},
-    {"engine-version", "a version that cannot be read or is older than the first range of rules",
-     "The message lists the ranges; a date such as 2026-08-17 is taken as well."},
-    {"parallel-plan", "the model cannot be split over the GPUs that way",
-     "Heads must divide by tensor_parallel_size; there must be a layer for every pipeline stage."},
     {"does-not-fit", "the model leaves no room for KV on that many of these GPUs",
      "kvsim plan shows the memory line by line and what would fit."},
     {"pool-too-small", "the KV pool does not hold one request of max_model_len",
@@ -176,6 +175,8 @@ constexpr CodeText codes[] = {
     {"run-note", "a remark on a run: what its figures do not contain", ""},
     {"request-unservable", "a request can never be served: it does not fit alone",
      "Change the engine, or set workload.on_unservable to \"reject\" to count such requests."},
+    {"sweep-refused", "no point of a sweep can be simulated",
+     "The message says what the first one lacks."},
     {"engine-livelock", "an engine makes no progress for many steps",
      "Please report it with the scenario: schedulers should not do that."},
 };
