@@ -14,6 +14,8 @@
 namespace kvsim::memory {
 namespace {
 
+constexpr double most_bytes = 9e18;
+
 void check_parallel(const spec::ModelSpec& model, const spec::ParallelPlan& plan) {
   const std::string problem = kvformat::parallel_problem(model, plan);
   if (!problem.empty())
@@ -141,12 +143,18 @@ Pool size_pool(const spec::ModelSpec& model, const spec::GpuSpec& gpu, const Opt
 
 Bytes deployment_kv_bytes(const spec::ModelSpec& model, const Options& o, std::int64_t context,
                           std::int64_t batch) {
-  Bytes total;
+  double total = 0;
   for (int s = 0; s < o.plan.pipeline_parallel_size; ++s)
-    total += kvformat::footprint(model, o.kv_dtype, {o.plan, s, o.state_dtype})
-                 .sequence_bytes(Tokens(context)) *
-             batch;
-  return total * o.plan.tensor_parallel_size;
+    total +=
+        sequence_bytes(kvformat::footprint(model, o.kv_dtype, {o.plan, s, o.state_dtype}), context);
+  total *= static_cast<double>(batch) * o.plan.tensor_parallel_size;
+  if (total > most_bytes)
+    throw InputError(
+        {.code = "too-large",
+         .message = fmt::format("{} requests of {} tokens are more KV than can be counted in bytes",
+                                format_integer(batch), format_integer(context)),
+         .hint = "give a smaller context or batch"});
+  return Bytes(static_cast<std::int64_t>(total));
 }
 
 }  // namespace kvsim::memory

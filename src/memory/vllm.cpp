@@ -10,6 +10,11 @@
 namespace kvsim::memory {
 namespace {
 
+// a * b / c, rounded down, where the product may exceed 64 bits.
+std::int64_t product_over(std::int64_t a, std::int64_t b, std::int64_t c) {
+  return static_cast<std::int64_t>(static_cast<__int128>(a) * b / c);
+}
+
 struct Sized {
   Ledger ledger;
   KvLayout layout;
@@ -78,7 +83,7 @@ void size_vllm(Pool& pool, const spec::ModelSpec& model, const spec::GpuSpec&,
     const std::int64_t need = pool.layout.blocks_for(length);
     pool.max_concurrency = static_cast<double>(blocks) / static_cast<double>(need);
     pool.tokens = blocks / groups * pool.block_tokens;
-    if (o.rules.tokens_by_concurrency) pool.tokens = blocks * length / need;
+    if (o.rules.tokens_by_concurrency) pool.tokens = product_over(blocks, length, need);
     if (!o.rules.concurrency_by_blocks)
       pool.max_concurrency = static_cast<double>(pool.tokens) / static_cast<double>(length);
     if (pool.layout.padding_layers > 0)

@@ -14,7 +14,8 @@
 namespace kvsim::cli {
 namespace {
 
-constexpr double most = 1e12;
+// Sizes beyond these are slips of the keyboard, and overflow what is computed from them.
+constexpr double most_tokens = 1 << 30, most_requests = 1e6, most_bytes = 1e15;
 
 class PlanCommand final : public Command {
  public:
@@ -37,10 +38,10 @@ class PlanCommand final : public Command {
     flags.section("Speed and search");
     flags.option("--context", context_, "tokens of each request; default max-model-len")
         .value("N")
-        .range({1, most});
+        .range({1, most_tokens});
     flags.option("--batch", batch_, "requests in the batch over the deployment; default 1")
         .value("N")
-        .range({1, most});
+        .range({1, most_requests});
     flags.flag("--search", search_,
                "rank tensor, pipeline and data parallel splits and KV formats");
     flags.option("--gpus", gpus_, "GPUs to search over; default 8").value("N").range({1, 1024});
@@ -81,17 +82,17 @@ class PlanCommand final : public Command {
     flags
         .option("--max-model-len", max_model_len_, "longest request; default the model's positions")
         .value("N")
-        .range({1, most});
+        .range({1, most_tokens});
     flags
         .option("--max-num-seqs", max_num_seqs_,
                 "requests that may run at once; default by GPU memory")
         .value("N")
-        .range({1, most});
+        .range({1, most_requests});
     flags
         .option("--max-num-batched-tokens", max_num_batched_tokens_,
                 "tokens of one step; default by GPU memory")
         .value("N")
-        .range({1, most});
+        .range({1, most_tokens});
     flags.option("--block-size", block_size_, "tokens of a KV block; default 16 (vLLM)")
         .value("N")
         .range({1, 1e6});
@@ -116,7 +117,8 @@ class PlanCommand final : public Command {
     flags
         .option("--kv-cache-memory-bytes", kv_memory_,
                 "take this as the KV pool of each GPU, skip the budget")
-        .value("SIZE");
+        .value("SIZE")
+        .range({1, most_bytes});
     flags.option("--kv-cache-dtype", kv_dtype_, "element type of the KV cache; default auto")
         .words(kvformat::kv_dtype_names());
     flags.option("--quantization", quantization_, "weight format instead of the checkpoint's")

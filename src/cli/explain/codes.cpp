@@ -122,6 +122,7 @@ constexpr CodeText codes[] = {
      "Tensor parallel sizes divide the attention heads, and divide or are a multiple of the KV "
      "heads; a pipeline has\n"
      "at most as many stages as layers."},
+    {"too-large", "sizes so large that their bytes cannot be counted", ""},
     {"engine-unknown", "there is no engine of that name",
      "vllm-v1, sglang, trtllm, static and llamacpp are known."},
     {"engine-version", "an engine version cannot be read, or is older than the rules kvsim knows",
