@@ -67,11 +67,12 @@ std::string command_map() {
     const auto entry = std::ranges::find_if(all, [&](const CommandEntry& e) {
       return e.name == word || (!seconds.empty() && e.name == word + " " + seconds.front());
     });
-    const std::string name =
-        seconds.empty() ? word : fmt::format("{} {}", word, fmt::join(seconds, "|"));
+    constexpr std::size_t indent = 24;
+    std::string summary(entry->summary);
+    if (!seconds.empty()) summary = fmt::format("{}: {}", fmt::join(seconds, ", "), summary);
     out +=
-        fmt::format("  {:<8} {:<30} {}\n", entry->group == group ? "" : std::string(entry->group),
-                    name, entry->summary);
+        fmt::format("  {:<10} {:<{}}{}\n", entry->group == group ? "" : std::string(entry->group),
+                    word, indent - 13, wrapped(summary, indent));
     group = entry->group;
   }
   out +=
