@@ -11,9 +11,9 @@ TEST_CASE("model list shows every model or those that hold a word") {
       .out_has("llama-3.1-70b")
       .out_has("327,680")
       .out_has(" models; KV of the whole model");
-  Kvsim({"model", "list", "qwen3-next"})
+  Kvsim({"model", "list", "qwen3-next-80b-a3b-fp8"})
       .exits(0)
-      .out_has("qwen3-next-80b-a3b")
+      .out_has("qwen3-next-80b-a3b-fp8")
       .out_has("1 model;")
       .out_lacks("llama");
   Kvsim({"model", "list", "--json"})
