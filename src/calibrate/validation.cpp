@@ -129,19 +129,17 @@ ErrorSummary summarise(const std::vector<double>& signed_errors) {
   return out;
 }
 
-Validation validate(const std::vector<std::string>& paths, const spec::Catalog& catalog) {
+Validation validate(std::vector<MeasurementFile> files, const spec::Catalog& catalog) {
   Collector collector(catalog);
   Diagnostics diagnostics;
-  for (const std::string& path : paths) {
-    const std::string name = path == "-" ? "<stdin>" : path;
-    std::string text = config::read_file(path);
+  for (MeasurementFile& file : files) {
     try {
-      if (is_json(text)) {
+      if (is_json(file.text)) {
         const auto document =
-            config::Document::parse(std::move(text), name, config::Comments::forbidden);
-        for (const Measurement& m : read_kvbench(document)) collector.add(m, name, 0);
+            config::Document::parse(std::move(file.text), file.name, config::Comments::forbidden);
+        for (const Measurement& m : read_kvbench(document)) collector.add(m, file.name, 0);
       } else {
-        read_csv(std::move(text), name, collector, diagnostics);
+        read_csv(std::move(file.text), file.name, collector, diagnostics);
       }
     } catch (const InputError& error) {
       for (const Diagnostic& d : error.diagnostics()) diagnostics.add(d);
@@ -149,6 +147,13 @@ Validation validate(const std::vector<std::string>& paths, const spec::Catalog& 
   }
   diagnostics.throw_if_errors();
   return collector.finish();
+}
+
+Validation validate(const std::vector<std::string>& paths, const spec::Catalog& catalog) {
+  std::vector<MeasurementFile> files;
+  for (const std::string& path : paths)
+    files.push_back({path == "-" ? "<stdin>" : path, config::read_file(path)});
+  return validate(std::move(files), catalog);
 }
 
 }  // namespace kvsim::calibrate

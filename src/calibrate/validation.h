@@ -46,8 +46,14 @@ struct Validation {
   std::string source = "datasheet";
 };
 
+// The text of a measurement file; `name` is what errors call it.
+struct MeasurementFile {
+  std::string name, text;
+};
+
 // Reads measurement files (CSV or kvbench JSON, recognised by content) and predicts every figure in
-// them. Throws IoError, or InputError with every bad cell.
+// them. Throws InputError with every bad cell; of paths also IoError.
+Validation validate(std::vector<MeasurementFile> files, const spec::Catalog& catalog);
 Validation validate(const std::vector<std::string>& paths, const spec::Catalog& catalog);
 
 // Mean, median (of even counts the mean of the middle two), 90th percentile by linear

@@ -20,8 +20,11 @@ for target in "${targets[@]}"; do
   corpus=build/fuzz/corpus/$target
   mkdir -p "$corpus"
   echo "$target"
+  log=build/fuzz/findings/$target.log
+  status=0
   "build/fuzz/tests/fuzz/$target" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=4096 \
     -print_final_stats=1 -verbosity=0 -artifact_prefix=build/fuzz/findings/ \
-    "$corpus" "tests/fuzz/seeds/${target#fuzz_}" 2>&1 | grep -E 'number_of_executed_units|ERROR|SUMMARY|Test unit' || true
-  [ "${PIPESTATUS[0]}" -eq 0 ] || { echo "$target found something"; exit 1; }
+    "$corpus" "tests/fuzz/seeds/${target#fuzz_}" >"$log" 2>&1 || status=$?
+  grep -E 'number_of_executed_units|ERROR|SUMMARY|Test unit' "$log" || true
+  [ "$status" -eq 0 ] || { echo "$target found something: $log"; exit 1; }
 done

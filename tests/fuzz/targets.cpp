@@ -16,14 +16,6 @@
 namespace kvsim::fuzz {
 namespace {
 
-void json(std::string_view text) {
-  const auto document =
-      config::Document::parse(std::string(text), "input", config::Comments::allowed);
-  const std::string written = document.root().json();
-  const auto again = config::Document::parse(written, "written");
-  KVSIM_CHECK(again.root().json() == written, "JSON changes when it is read back: {}", written);
-}
-
 // First line "path=value", the rest is the document.
 void override_field(std::string_view text) {
   const std::size_t newline = text.find('\n');
@@ -122,6 +114,8 @@ constexpr Target table[] = {
     {"hf_config", hf_config},
     {"model", model},
     {"gpu", gpu},
+    {"measurements", measurements},
+    {"result", result},
 };
 
 }  // namespace

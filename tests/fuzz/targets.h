@@ -13,6 +13,11 @@ struct Target {
 };
 std::span<const Target> targets();
 
+// Targets with a file of their own.
+void json(std::string_view text);
+void measurements(std::string_view text);
+void result(std::string_view text);
+
 // Runs one target; InputError is the answer to bad input and is swallowed here.
 void run(const Target& target, std::string_view text);
 
