@@ -85,7 +85,7 @@ TEST_CASE("INV-8 a prefill step never gets shorter with a longer prompt") {
   });
 }
 
-TEST_CASE("INV-9 a step's bill adds up to its time") {
+TEST_CASE("INV-9 the bill of a step adds up to its time") {
   KVSIM_PROPERTY("bill", [] {
     const Deployment d = any_deployment();
     const auto cost = roofline(d);

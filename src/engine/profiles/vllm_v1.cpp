@@ -48,12 +48,19 @@ class VllmV1 final : public Profile {
   bool has_work() const override { return !running_.empty() || !waiting_.empty(); }
 
   void schedule(StepPlan& plan) override {
-    budget_ = limits_.max_num_batched_tokens;
-    schedule_running(plan);
-    if (plan.preempted.empty())
-      admit_waiting(plan);
-    else
-      plan.refusal = Refusal::preemption;
+    // A request that preempts itself ends vLLM's pass over the running ones: the step may stay
+    // empty though others could go on. Such a step runs no model and takes no time; the next one
+    // follows.
+    for (std::size_t victims = 0; plan.scheduled.empty(); victims = plan.preempted.size()) {
+      budget_ = limits_.max_num_batched_tokens;
+      schedule_running(plan);
+      const bool preempted = plan.preempted.size() > victims;
+      if (preempted)
+        plan.refusal = Refusal::preemption;
+      else
+        admit_waiting(plan);
+      if (!preempted) break;
+    }
     KVSIM_CHECK(!plan.scheduled.empty(),
                 "nothing can be scheduled: {} running, {} waiting, {} free blocks", running_.size(),
                 waiting_.size(), blocks_.pool().free());
@@ -149,6 +156,7 @@ class VllmV1 final : public Profile {
     const auto item = std::ranges::find(plan.scheduled, victim, &StepPlan::Scheduled::slot);
     if (item == plan.scheduled.end()) return;
     budget_ += item->tokens;
+    requests_[victim].computed -= item->tokens;
     plan.scheduled.erase(item);
   }
 
