@@ -116,6 +116,8 @@ constexpr Target table[] = {
     {"gpu", gpu},
     {"measurements", measurements},
     {"result", result},
+    {"requirement", requirement},
+    {"scenario", scenario},
 };
 
 }  // namespace

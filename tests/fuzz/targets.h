@@ -17,6 +17,8 @@ std::span<const Target> targets();
 void json(std::string_view text);
 void measurements(std::string_view text);
 void result(std::string_view text);
+void requirement(std::string_view text);
+void scenario(std::string_view text);
 
 // Runs one target; InputError is the answer to bad input and is swallowed here.
 void run(const Target& target, std::string_view text);
