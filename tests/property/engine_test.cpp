@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -99,11 +101,17 @@ std::string request_list(const std::vector<Line>& lines) {
   return out;
 }
 
+struct Folder {
+  std::string path = fmt::format("{}/property-{}", KVSIM_BINARY_DIR, ::getpid());
+  Folder() { std::filesystem::create_directories(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
 scenario::Resolved resolved(const World& w, const std::string& list) {
   static const spec::Catalog catalog;
-  const std::string folder = (std::filesystem::path(KVSIM_BINARY_DIR) / "property").string();
-  std::filesystem::create_directories(folder);
-  config::write_file(folder + "/requests.jsonl", list);
+  // The cases of this program run side by side.
+  static const Folder folder;
+  config::write_file(folder.path + "/requests.jsonl", list);
   const std::string text = fmt::format(
       R"({{"schema": "kvsim.scenario/1", "name": "property", "model": "llama-3.1-8b", "workload": {{"trace": {{"file": "requests.jsonl", "format": "kvsim"}}}},
  "cluster": {{"pools": [{{"name": "serve", "replicas": {}, "engine": {{"profile": "vllm-v1", "gpu": "h100-sxm", "num_gpu_blocks_override": {}, "block_size": {},
@@ -111,7 +119,7 @@ scenario::Resolved resolved(const World& w, const std::string& list) {
  "scheduling_policy": "{}", "scheduler_reserve_full_isl": {}, "cost": {}}}}}]}}}})",
       w.replicas, w.blocks, block_tokens, max_model_len, w.max_num_seqs, w.max_num_batched_tokens,
       w.threshold, w.caching, w.priority ? "priority" : "fcfs", w.reserve, w.cost);
-  return scenario::resolve(config::Document::parse(text, "property.json"), folder, catalog);
+  return scenario::resolve(config::Document::parse(text, "property.json"), folder.path, catalog);
 }
 
 // Follows every step and checks it against the ones before.
