@@ -7,7 +7,7 @@
 // RC_PARAMS="seed=7 max_success=1000" test_property.
 namespace kvsim::property {
 
-inline const bool pinned = ::setenv("RC_PARAMS", "seed=20260 max_success=200", 0) == 0;
+inline const bool pinned = ::setenv("RC_PARAMS", "seed=20260 max_success=100", 0) == 0;
 
 }  // namespace kvsim::property
 
