@@ -92,6 +92,20 @@ TEST_CASE("attention and recurrent layers share pages as published starts print"
   CHECK(draft.layout.padding_layers == 3);
   CHECK(423 * 262144 / draft.layout.blocks_for(262144) == 619479);
   CHECK(425 * 262144 / draft.layout.blocks_for(262144) == 622408);
+  // Sixteen-bit states on one GPU, beside fp8 and bf16 attention (tanguille-4509-a and
+  // file-68835604738-92, with the settings that make the count come out).
+  Options halved = given(3.22, 98000, "fp8");
+  halved.state_dtype = spec::DType::float16;
+  near_printed(big, halved, 99519);
+  Options next = given(16.63, 131072);
+  next.state_dtype = spec::DType::float16;
+  near_printed(delta_net(48, 2, 32), next, 708425);
+  // One drafted token from one MTP layer, printed as whole blocks (file-53530895476-122b-mtp).
+  Options mtp = given(24.05, 262144, "fp8", 1, "0.19");
+  mtp.speculative_tokens = 1;
+  mtp.draft_layers = 1;
+  mtp.enable_prefix_caching = true;
+  CHECK(size_pool(delta_net(48, 2, 64), gpu, mtp).tokens == 482080);
   // Before 0.20: tokens are whole blocks, and recurrent models start without prefix caching.
   const Pool old = size_pool(delta_net(32, 4, 32), gpu, given(15.06, 4096, "bf16", 2, "0.19"));
   CHECK(old.tokens == 246576);
