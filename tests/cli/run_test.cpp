@@ -87,14 +87,38 @@ TEST_CASE("every output that cannot be written is found out and named") {
         .leaves_nothing();
 }
 
-TEST_CASE("an interrupted run exits 130") {
-  Kvsim({"run", "s.json", "--json", "--steps", "steps.jsonl"})
+TEST_CASE("an interrupted run exits 130 with what it has and says that it is not complete") {
+  Kvsim({"run", "s.json", "--json"})
       .file("s.json", small_scenario(", \"max_num_seqs\": 2"))
-      .file("requests.jsonl", request_lines(40000, 64, 400, 1))
+      .file("requests.jsonl", request_lines(40000, 64, 4000, 1))
       .signal_after(SIGINT, 400)
       .exits(130)
       .err_is_json_lines()
-      .err_has("\"code\":\"interrupted\"");
+      .err_has("\"code\":\"interrupted\"")
+      .out_is_json()
+      .out_has("\"complete\": false")
+      .leaves_nothing();
+}
+
+TEST_CASE("an output that cannot be written is found out before the work") {
+  Kvsim({"run", "s.json", "--requests-out", "nowhere/file", "--steps", "steps.jsonl"})
+      .file("s.json", small_scenario(", \"max_num_seqs\": 2"))
+      .file("requests.jsonl", request_lines(40000, 64, 4000, 1))
+      .signal_after(SIGKILL, 3000)
+      .exits(4)
+      .leaves_nothing();
+}
+
+TEST_CASE("progress is shown on a terminal after two seconds and removed at the end") {
+  Kvsim({"run", "s.json"})
+      .terminal()
+      .file("s.json", small_scenario(", \"max_num_seqs\": 2"))
+      .file("requests.jsonl", request_lines(40000, 64, 4000, 1))
+      .signal_after(SIGINT, 2600)
+      .exits(130)
+      .err_has("run  ")
+      .err_has(" %")
+      .err_has("\033[K");
 }
 
 TEST_CASE("check of a scenario opens its trace and resolves its defaults") {

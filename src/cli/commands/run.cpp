@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <memory>
 #include <optional>
 
 #include "cli/commands/makers.h"
@@ -7,7 +8,7 @@
 #include "cli/progress.h"
 #include "cli/requirements.h"
 #include "cli/result_style.h"
-#include "config/document.h"
+#include "config/output_file.h"
 #include "report/exporter.h"
 #include "report/step_log.h"
 #include "scenario/run.h"
@@ -65,6 +66,8 @@ class Run final : public Command {
     const scenario::Resolved scenario =
         scenario::load(scenario_, catalog, overrides, context.globals().seed);
 
+    // Opened before any work, so that a folder that cannot be written is found out at once.
+    std::vector<SideFile> files = open_files();
     std::optional<report::StepLog> log;
     std::optional<StepWriter> writer;
     scenario::RunOptions options;
@@ -72,7 +75,8 @@ class Run final : public Command {
       log.emplace(steps_);
       options.steps = &writer.emplace(*log);
     }
-    options.keep_requests = detailed_ || !requests_.empty() || !csv_.empty() || !vllm_bench_.empty();
+    options.keep_requests =
+        detailed_ || !requests_.empty() || !csv_.empty() || !vllm_bench_.empty();
     options.stop = &interrupt_flag();
     Progress progress(context, "run");
     options.progress = [&](std::int64_t ended, std::int64_t expected, Time now) {
@@ -95,26 +99,38 @@ class Run final : public Command {
       context.print(report::render_text(result, style));
     }
     if (prove_) prove(context, catalog, std::move(overrides), result);
-    write_files(result, style);
+    for (SideFile& side : files) {
+      report::Style of = style;
+      of.detailed = detailed_ || side.render == report::render_vllm_bench;
+      side.file->write(side.render ? side.render(result, of)
+                                   : report::junit_xml("kvsim run", judged.cases));
+      side.file->commit();
+    }
     if (log) log->commit();
-    if (!junit_.empty())
-      config::write_file(junit_, report::junit_xml("kvsim run", judged.cases));
-    if (!result.complete) throw Interrupted();
-    return judged.exit;
+    if (result.complete) return judged.exit;
+    context.warn("interrupted", "interrupted: the result covers what was simulated until then");
+    return Exit::interrupted;
   }
 
  private:
-  void write_files(const metrics::RunResult& result, report::Style style) const {
-    const auto write = [&](const std::string& path,
-                           std::string (*render)(const metrics::RunResult&, const report::Style&)) {
-      if (!path.empty()) config::write_file(path, render(result, style));
+  using Render = std::string (*)(const metrics::RunResult&, const report::Style&);
+  struct SideFile {
+    std::unique_ptr<config::OutputFile> file;
+    Render render;  // null: the requirements as JUnit
+  };
+
+  std::vector<SideFile> open_files() const {
+    std::vector<SideFile> files;
+    const auto open = [&](const std::string& path, Render render) {
+      if (!path.empty()) files.push_back({std::make_unique<config::OutputFile>(path), render});
     };
-    write(requests_, report::render_requests);
-    write(csv_, report::render_csv);
-    write(prometheus_, report::render_prometheus);
-    write(html_, report::render_html);
-    style.detailed = true;
-    write(vllm_bench_, report::render_vllm_bench);
+    open(requests_, report::render_requests);
+    open(csv_, report::render_csv);
+    open(prometheus_, report::render_prometheus);
+    open(html_, report::render_html);
+    open(vllm_bench_, report::render_vllm_bench);
+    open(junit_, nullptr);
+    return files;
   }
 
   // The lever is a claim until it has been pulled: same traffic, one field changed.
