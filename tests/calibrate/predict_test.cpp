@@ -15,7 +15,7 @@ namespace {
 spec::GpuSpec toy() {
   spec::GpuSpec g;
   g.id = "toy", g.memory_bandwidth = Bandwidth(1e12), g.bf16_tflops = 100, g.fp8_tflops = 200,
-  g.fp4_tflops = 400, g.l2_mb = 40;
+  g.fp4_tflops = 400, g.l2_mb = 40, g.sm_count = 50;
   g.link_bandwidth = Bandwidth(100e9), g.nic_bandwidth = Bandwidth(10e9),
   g.pcie_bandwidth = Bandwidth(20e9);
   return g;
@@ -101,7 +101,7 @@ TEST_CASE("a replayed buffer is warm while it fits the cache and cold when it is
     w.bytes = w.replayed = bytes, w.resident = resident;
     return seconds(w, toy());
   };
-  CHECK(t(1e6, 1e6) == doctest::Approx(t(1e6, 0) / l2_speedup).epsilon(0.01));
+  CHECK(t(1e6, 1e6) == doctest::Approx(1e6 / (50 * l2_rate_per_sm)).epsilon(0.01));
   CHECK(t(1e9, 1e9) == doctest::Approx(t(1e9, 0)).epsilon(0.01));
   double last = 0;
   for (double bytes = 1e6; bytes < 1e9; bytes *= 1.3) {  // more bytes never take less time

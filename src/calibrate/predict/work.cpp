@@ -16,10 +16,10 @@ double missed_share(double resident, const spec::GpuSpec& gpu) {
 }
 
 double seconds(const Work& w, const spec::GpuSpec& gpu) {
-  const double missed = missed_share(w.resident, gpu);
-  const double from_memory = w.bytes - w.replayed * (1 - missed) * (1 - 1 / l2_speedup);
-  const double memory =
-      from_memory / (gpu.memory_bandwidth.value() * cost::roofline::bandwidth_share);
+  const double bandwidth = gpu.memory_bandwidth.value() * cost::roofline::bandwidth_share;
+  const double cache = std::max(bandwidth, static_cast<double>(gpu.sm_count) * l2_rate_per_sm);
+  const double warm = w.replayed * (1 - missed_share(w.resident, gpu));
+  const double memory = (w.bytes - warm) / bandwidth + warm / cache;
   const double rate = gpu.matrix_rate(w.operands).value() * w.matrix_share;
   const double compute = w.flops > 0 ? w.flops / rate : 0;
   return w.floor + std::max(memory, compute) + w.link_seconds;
