@@ -75,7 +75,9 @@ std::string trace_info_text(const TraceInfo& info, std::string_view format) {
   row("output", info.output, info.output_tokens);
   out += lengths_table.text();
 
-  if (const auto& a = info.arrivals)
+  if (info.arrivals && info.arrivals->span_s == 0)
+    out += "\narrivals  all at the start\n";
+  else if (const auto& a = info.arrivals)
     out += fmt::format(
         "\narrivals  {:.3g}/s over {}; gaps vary by {:.2f} of their mean (1 = Poisson); peak "
         "{:.3g}/s in 1 s, {:.3g}/s in 10 s, {:.3g}/s in 60 s\n",
@@ -85,8 +87,9 @@ std::string trace_info_text(const TraceInfo& info, std::string_view format) {
     out += "\narrivals  none in the trace\n";
 
   out += fmt::format(
-      "\nprefix reuse in blocks of {} tokens, one shared cache: {} blocks, {} distinct\n",
-      info.block_tokens, format_integer(info.blocks), format_integer(info.distinct_blocks));
+      "\nprefix reuse in blocks of {} tokens, one shared cache: {} blocks, {} distinct{}\n",
+      info.block_tokens, format_integer(info.blocks), format_integer(info.distinct_blocks),
+      format == "kvsim" ? " with outputs" : "");
   out += fmt::format("  without limit  {:.4f} of blocks, {:.4f} of tokens, {:.4f} of full blocks\n",
                      info.reuse.blocks, info.reuse.tokens, info.reuse.full_blocks);
   if (!info.curve.empty() && info.reuse.blocks > 0) {

@@ -60,7 +60,7 @@ TraceInfo info_of(const std::string& file, std::vector<std::int64_t> capacities 
   Trace trace = load_trace(options);
   InfoOptions info;
   info.block_tokens = trace.format == "mooncake" ? 512 : 16;
-  info.outputs_are_named = false;
+  info.is_request_list = false;
   info.has_times = trace.has_times;
   info.capacities = std::move(capacities);
   return trace_info(*trace.source, info);
@@ -119,7 +119,7 @@ TEST_SUITE("workload/analysis") {
     CHECK(info.reuse.tokens == doctest::Approx(32.0 / 68));
     CHECK(info.reuse.full_blocks == doctest::Approx(2.0 / 4));
     CHECK(info.sessions == 1);
-    options.outputs_are_named = false;
+    options.is_request_list = false;
     info = trace_info(*open_trace_text(text, "kvsim", "t"), options);
     CHECK(info.reuse.tokens == doctest::Approx(16.0 / 68));
   }

@@ -117,6 +117,15 @@ TEST_SUITE("workload/writer") {
               "lost in 1 requests: a prefix shared up to the middle of a 512-token block"});
   }
 
+  TEST_CASE("the shipped trace is what its description makes") {
+    const std::string scenarios = std::string(KVSIM_SOURCE_DIR) + "/scenarios/";
+    const auto file = read_workload_file(config::Document::load(scenarios + "workloads/chat.json"));
+    TraceOptions options;
+    options.file = scenarios + "traces/chat.jsonl";
+    const auto made = everything(*generate(file.generate, static_cast<std::uint64_t>(file.seed)));
+    CHECK(everything(*open_trace(options)) == made);
+  }
+
   TEST_CASE("decimals are exact") {
     CHECK(decimal(0, 9) == "0");
     CHECK(decimal(1, 9) == "0.000000001");

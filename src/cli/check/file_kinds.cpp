@@ -13,6 +13,7 @@
 #include "spec/hf_config.h"
 #include "spec/model_spec.h"
 #include "units/format.h"
+#include "workload/generate/spec.h"
 #include "workload/trace/format.h"
 
 namespace kvsim::cli {
@@ -71,12 +72,22 @@ CheckedFile check_result(config::Document& document, const std::string&, const C
   return out;
 }
 
+CheckedFile check_workload(config::Document& document, const std::string&, const Context&) {
+  CheckedFile out;
+  const workload::WorkloadFile file = workload::read_workload_file(document, &out.origins);
+  out.kind = workload::workload_schema;
+  out.name = file.name;
+  out.resolved = config::echo_json(file, workload::workload_schema);
+  return out;
+}
+
 constexpr FileKind kinds[] = {
     {scenario::scenario_schema, check_scenario},
     {report::run_schema, check_result},
     {spec::gpu_schema, check_spec<spec::GpuSpec, spec::gpu_schema>},
     {spec::link_schema, check_spec<spec::LinkSpec, spec::link_schema>},
     {spec::model_schema, check_spec<spec::ModelSpec, spec::model_schema>},
+    {workload::workload_schema, check_workload},
 };
 
 std::string kind_of(std::string_view schema) {

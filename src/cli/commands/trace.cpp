@@ -114,7 +114,7 @@ class TraceInfoCommand final : public Command {
     const Trace trace = workload::load_trace(options_);
     const bool mooncake = trace.format == "mooncake";
     info.block_tokens = block_.value_or(mooncake ? options_.block_tokens.value_or(512) : 16);
-    info.outputs_are_named = trace.format == "kvsim";
+    info.is_request_list = trace.format == "kvsim";
     info.has_times = trace.has_times;
     const workload::TraceInfo result = workload::trace_info(*trace.source, info);
     context.print(context.json() ? report::trace_info_json(result, trace.format)

@@ -5,6 +5,7 @@
 #include "scenario/scenario.h"
 #include "spec/gpu_spec.h"
 #include "spec/model_spec.h"
+#include "workload/generate/spec.h"
 
 namespace kvsim::cli {
 namespace {
@@ -41,6 +42,11 @@ constexpr DocumentKind kinds[] = {
     {"link", "Link files", spec::link_schema,
      "A link between GPUs or between a GPU and a host. `models/link/` has those of the catalog.",
      describe_default<spec::LinkSpec>},
+    {"workload", "Workload files", workload::workload_schema,
+     "Requests drawn from distributions: what `kvsim trace generate` reads. The block `generate` "
+     "may "
+     "stand in a scenario's `workload` as it is.",
+     describe_default<workload::WorkloadFile>},
 };
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include "cluster/router.h"
 #include "engine/registry.h"
 #include "report/exporter.h"
+#include "workload/generate/kinds.h"
 #include "workload/trace/format.h"
+#include "workload/trace/writer.h"
 
 namespace kvsim::cli {
 namespace {
@@ -23,6 +25,8 @@ void add_policy_topics(std::vector<Topic>& out) {
                    fmt::format("read from: {}", p.version)});
   add_all(out, "router policy", cluster::routers());
   add_all(out, "trace format", workload::trace_formats());
+  add_all(out, "written trace format", workload::trace_writers());
+  add_all(out, "request kind", workload::request_kinds());
   add_all(out, "report format", report::exporters());
 }
 

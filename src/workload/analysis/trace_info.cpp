@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <unordered_set>
 
 #include "workload/analysis/reuse_distance.h"
+#include "workload/trace/writer.h"
 
 namespace kvsim::workload {
 namespace {
@@ -91,7 +93,10 @@ LengthSummary summarise(std::vector<std::int64_t> values) {
   return s;
 }
 
-TraceInfo trace_info(RequestSource& source, const InfoOptions& options) {
+TraceInfo trace_info(RequestSource& given, const InfoOptions& options) {
+  std::unique_ptr<RequestSource> placed;
+  if (options.is_request_list) placed = without_followers(given);
+  RequestSource& source = placed ? *placed : given;
   TraceInfo info;
   info.block_tokens = options.block_tokens;
   std::vector<std::int64_t> inputs, outputs;
@@ -118,7 +123,7 @@ TraceInfo trace_info(RequestSource& source, const InfoOptions& options) {
     const std::int64_t found = cache.look_up(prompt).blocks;
     found_tokens += std::min(found * options.block_tokens, r.prompt_tokens);
     found_full += std::min(found, r.prompt_tokens / options.block_tokens);
-    if (options.outputs_are_named) {
+    if (options.is_request_list) {
       spans = r.prompt;
       append_span(spans, {output_content(r.id), 0, made});
       block_keys(spans, r.salt, options.block_tokens, sequence);
@@ -134,9 +139,12 @@ TraceInfo trace_info(RequestSource& source, const InfoOptions& options) {
   info.distinct_blocks = cache.distinct();
   info.reuse = {ratio(cache.found_unlimited(), info.blocks), ratio(found_tokens, info.input_tokens),
                 ratio(found_full, full)};
-  for (const std::int64_t capacity :
-       options.capacities.empty() ? ladder(info.distinct_blocks) : options.capacities)
-    info.curve.push_back({capacity, ratio(cache.found(capacity), info.blocks)});
+  const bool asked = !options.capacities.empty();
+  for (const std::int64_t capacity : asked ? options.capacities : ladder(info.distinct_blocks)) {
+    const std::int64_t found = cache.found(capacity);
+    info.curve.push_back({capacity, ratio(found, info.blocks)});
+    if (!asked && found == cache.found_unlimited()) break;
+  }
   info.notes = source.notes();
   if (info.followers > 0)
     info.notes.push_back(

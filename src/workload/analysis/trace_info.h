@@ -16,9 +16,11 @@ LengthSummary summarise(std::vector<std::int64_t> values);
 
 struct InfoOptions {
   std::int64_t block_tokens = 16;
-  bool outputs_are_named = true;  // later prompts may contain earlier outputs: cache these too
+  // A request list: outputs enter the cache too, because later prompts may contain them, and
+  // requests that follow others are placed as if answers took no time (without_followers).
+  bool is_request_list = true;
   bool has_times = true;
-  std::vector<std::int64_t> capacities;  // blocks; empty = a ladder up to the distinct blocks
+  std::vector<std::int64_t> capacities;  // blocks; empty = a ladder up to where the curve is flat
 };
 
 // What a trace holds, from one pass over it.

@@ -107,10 +107,10 @@ void fields(config::FieldVisitor& v, WorkloadFile& file) {
   v.object({"generate", "as in a scenario's workload", "", true}, file.generate);
 }
 
-WorkloadFile read_workload_file(const config::Document& document) {
+WorkloadFile read_workload_file(const config::Document& document, config::Origins* origins) {
   Diagnostics diagnostics;
   WorkloadFile file;
-  config::read(document.root(), file, diagnostics, workload_schema);
+  config::read(document.root(), file, diagnostics, workload_schema, origins);
   diagnostics.throw_if_errors();
   check(file.generate, diagnostics, "/generate");
   diagnostics.throw_if_errors();

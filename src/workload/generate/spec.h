@@ -8,6 +8,7 @@
 
 #include "config/document.h"
 #include "config/fields.h"
+#include "config/reader.h"
 #include "workload/generate/arrivals.h"
 #include "workload/generate/distribution.h"
 #include "workload/source.h"
@@ -67,7 +68,8 @@ struct WorkloadFile {
 };
 void fields(config::FieldVisitor& v, WorkloadFile& file);
 // Throws InputError.
-WorkloadFile read_workload_file(const config::Document& document);
+WorkloadFile read_workload_file(const config::Document& document,
+                                config::Origins* origins = nullptr);
 
 // The names of contents that are no request's: shared texts.
 std::vector<std::string> known_contents(const GenerateSpec& spec);

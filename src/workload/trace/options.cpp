@@ -9,7 +9,7 @@ void fields(config::FieldVisitor& v, TraceOptions& o) {
   using namespace config;
   v.field({"file", "trace to replay, relative to this file; \"-\" is standard input", "", true},
           o.file);
-  v.field({"format", "a format of `kvsim explain traces`; auto recognises it by the first record"},
+  v.field({"format", "a trace format (docs/reference/policies.md); auto goes by the first record"},
           o.format);
   v.field({"max_requests", "take the first so many; all if not given"}, o.slice.max_requests,
           at_least(1));
