@@ -116,8 +116,7 @@ class Document {
 // The whole file as text. Throws IoError. Path "-" is standard input.
 std::string read_file(const std::string& path);
 
-// Writes through a temporary file in the same folder and a rename, so that nobody ever sees half a
-// file. Throws IoError.
+// The whole file at once through an OutputFile ("-" is stdout). Throws IoError.
 void write_file(const std::string& path, std::string_view text);
 
 // 128-bit content digest as 32 hexadecimal digits.

@@ -1,7 +1,6 @@
 #include <xxhash.h>
 
 #include <fmt/format.h>
-#include <unistd.h>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -9,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/document.h"
+#include "config/output_file.h"
 
 namespace kvsim::config {
 
@@ -29,16 +29,9 @@ std::string read_file(const std::string& path) {
 }
 
 void write_file(const std::string& path, std::string_view text) {
-  const std::string temporary = fmt::format("{}.tmp-{}", path, ::getpid());
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  if (!file) throw IoError(path, std::string("cannot be written: ") + std::strerror(errno));
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  const bool closed = std::fclose(file) == 0;
-  if (!written || !closed || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const std::string reason = std::strerror(errno);
-    std::remove(temporary.c_str());
-    throw IoError(path, "cannot be written: " + reason);
-  }
+  OutputFile file(path);
+  file.write(text);
+  file.commit();
 }
 
 std::string digest(std::string_view text) {
