@@ -40,6 +40,8 @@ void Engine::submit(workload::RequestSpec& spec, bool measured) {
   r.stop_at = static_cast<std::int32_t>(
       std::min(r.spec.prompt_tokens + std::min(r.spec.output_tokens, r.spec.max_tokens),
                setup_.limits.max_model_len));
+  if (r.stop_at < r.spec.prompt_tokens + std::min(r.spec.output_tokens, r.spec.max_tokens))
+    ++totals_.truncated;
   r.measured = measured;
   r.cached_tokens = 0;
   r.preemptions = 0;

@@ -98,8 +98,8 @@ void step_time(const PoolSum& p, double duration, Verdict& v) {
     v.set = p.set("engine.tensor_parallel_size", std::to_string(p.one->tensor_parallel_size * 2));
   } else if (v.binds == "link") {
     v.lever = "less tensor parallelism sends less between GPUs";
-    v.set = p.set("engine.tensor_parallel_size",
-                  std::to_string(std::max(1, p.one->tensor_parallel_size / 2)));
+    if (p.one->tensor_parallel_size > 1)
+      v.set = p.set("engine.tensor_parallel_size", std::to_string(p.one->tensor_parallel_size / 2));
   } else if (v.binds == "launch floor") {
     v.lever = "steps are too small to fill a GPU: fewer replicas, so that each has a larger batch";
     if (p.replicas > 1) v.set = p.set("replicas", std::to_string(p.replicas - 1));

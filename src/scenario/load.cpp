@@ -117,6 +117,7 @@ Resolved resolve(config::Document document, const std::string& folder, const spe
     out.replicas = pool.replicas;
     out.config = pool.engine;
     out.gpu = catalog.resolve_gpu(pool.engine.gpu, folder);
+    out.link = catalog.link_of(out.gpu);
     out.model = r.model;
     const std::string at = fmt::format("/cluster/pools/{}/engine", i);
     resolve_pool(

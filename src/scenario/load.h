@@ -24,6 +24,7 @@ struct ResolvedPool {
   engine::EngineConfig config;  // optionals filled
   spec::GpuSpec gpu;
   spec::ModelSpec model;  // with the engine's quantization applied
+  std::optional<spec::LinkSpec> link;  // between its GPUs
   spec::ParallelPlan plan;
   const kvformat::KvDtype* kv_dtype = nullptr;
   memory::Pool size;            // ledger, rules, what the engine would print

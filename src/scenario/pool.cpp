@@ -26,8 +26,17 @@ memory::Options memory_options(const ResolvedPool& pool, const memory::Rules& ru
   o.memory_fraction = c.gpu_memory_utilization;
   o.kv_cache_memory = c.kv_cache_memory_bytes;
   o.enforce_eager = c.enforce_eager;
-  o.enable_prefix_caching = c.enable_prefix_caching;
+  // On by default; for recurrent models the version decides.
+  if (!c.enable_prefix_caching) o.enable_prefix_caching = false;
   return o;
+}
+
+// Bytes of one block of the single table, all layers of the deciding stage.
+double block_bytes(const memory::Pool& pool) {
+  double growing = 0;
+  for (const kvformat::GroupFootprint& g : pool.footprint.groups)
+    if (g.attention != spec::AttentionKind::recurrent) growing += g.bytes_per_token();
+  return growing * static_cast<double>(pool.block_tokens);
 }
 
 // The profile keeps one block table per request. Models whose layers do not all grow alike are run
@@ -113,6 +122,22 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
   pool.num_blocks = c.num_gpu_blocks_override
                         ? *c.num_gpu_blocks_override
                         : single_table_blocks(pool.size, *c.max_num_seqs, warnings);
+  // A pool that was given instead of sized must fit beside the weights all the same.
+  const double pool_bytes =
+      c.num_gpu_blocks_override ? static_cast<double>(pool.num_blocks) * block_bytes(pool.size)
+      : c.kv_cache_memory_bytes ? static_cast<double>(c.kv_cache_memory_bytes->value())
+                                : 0;
+  const double room =
+      static_cast<double>((pool.size.ledger.total - pool.size.ledger.weights).value());
+  if (pool_bytes > 0 && pool_bytes > room) {
+    error(c.num_gpu_blocks_override ? "num_gpu_blocks_override" : "kv_cache_memory_bytes",
+          "does-not-fit",
+          fmt::format("a KV pool of {:.1f} GiB does not fit beside {} of weights on {} of {}",
+                      pool_bytes / static_cast<double>(gib), format_bytes(pool.size.ledger.weights),
+                      pool.gpu.id, format_bytes(pool.size.ledger.total)),
+          "take a smaller pool, or leave the field out and let the memory rules size it");
+    return;
+  }
   // As the engine does at start: a request of max_model_len must fit the pool alone.
   const std::int64_t needed = ceil_div(*c.max_model_len, *c.block_size);
   if (pool.num_blocks < 2) {
@@ -154,6 +179,7 @@ std::shared_ptr<const cost::CostModel> cost_model(const ResolvedPool& pool) {
   o.plan = pool.plan;
   o.kv_dtype = *pool.kv_dtype;
   o.enforce_eager = c.enforce_eager;
+  o.link = pool.link;
   o.cuda_graph_tokens =
       cost::cuda_graph_limit(*c.max_num_batched_tokens, *c.max_num_seqs, 0, pool.gpu);
   return cost::make_roofline(pool.model, pool.gpu, o);

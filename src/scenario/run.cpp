@@ -110,6 +110,13 @@ metrics::RunResult run(const Resolved& scenario, const RunOptions& options) {
   recorder.finish(result, simulation.now());
   result.warnings = scenario.warnings;
   for (std::string& note : source->notes()) result.warnings.push_back(std::move(note));
+  std::int64_t truncated = 0;
+  for (const auto& engine : simulation.engines()) truncated += engine->totals().truncated;
+  if (truncated > 0)
+    result.warnings.push_back(
+        fmt::format("max_model_len cuts the output of {} requests short; they count as completed, "
+                    "as in the engine",
+                    truncated));
   metrics::judge(result);
   metrics::price(result, s.price.gpu_hour_usd);
   check_context() = {};

@@ -172,4 +172,10 @@ std::string_view Catalog::gpu_text(std::string_view id) const {
   return find(gpu_schema, id, {}).text;
 }
 
+std::optional<LinkSpec> Catalog::link_of(const GpuSpec& gpu) const {
+  if (!gpu.link.empty()) return link(gpu.link);
+  if (gpu.pcie_gen > 0) return link("pcie-" + std::to_string(gpu.pcie_gen));
+  return std::nullopt;
+}
+
 }  // namespace kvsim::spec

@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,9 @@ class Catalog {
   ModelSpec model(std::string_view id, const config::RawValue& where = {}) const;
   GpuSpec gpu(std::string_view id, const config::RawValue& where = {}) const;
   LinkSpec link(std::string_view id, const config::RawValue& where = {}) const;
+  // The link between GPUs of this kind: its own, else PCIe of its generation; nothing when neither
+  // is known.
+  std::optional<LinkSpec> link_of(const GpuSpec& gpu) const;
   // The file's text, by id or alias.
   std::string_view model_text(std::string_view id) const;
   std::string_view gpu_text(std::string_view id) const;

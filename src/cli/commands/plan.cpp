@@ -158,10 +158,7 @@ class PlanCommand final : public Command {
     planner::Request r;
     r.model = catalog.resolve_model(model_);
     r.gpu = catalog.resolve_gpu(gpu_);
-    if (!r.gpu.link.empty())
-      r.link = catalog.link(r.gpu.link);
-    else if (r.gpu.pcie_gen > 0)
-      r.link = catalog.link("pcie-" + std::to_string(r.gpu.pcie_gen));
+    r.link = catalog.link_of(r.gpu);
     const memory::Engine engine = memory::parse_engine(engine_.value_or("vllm-v1"));
     memory::Options& o = r.options;
     o.rules = memory::resolve_rules(engine, version_.value_or(""));

@@ -66,6 +66,11 @@ class Run final : public Command {
     const scenario::Resolved scenario =
         scenario::load(scenario_, catalog, overrides, context.globals().seed);
 
+    for (const std::string* side :
+         {&steps_, &requests_, &csv_, &vllm_bench_, &prometheus_, &html_, &junit_})
+      if (*side == "-" && context.output().is_stdout())
+        throw UsageError("a second output and the result both want stdout",
+                         "give the result a file with -o, or the other one", "usage-stdout");
     // Opened before any work, so that a folder that cannot be written is found out at once.
     std::vector<SideFile> files = open_files();
     std::optional<report::StepLog> log;
@@ -98,7 +103,7 @@ class Run final : public Command {
       style.checks = judged.lines;
       context.print(report::render_text(result, style));
     }
-    if (prove_) prove(context, catalog, std::move(overrides), result);
+    const bool proved = !prove_ || prove(context, catalog, std::move(overrides), result);
     for (SideFile& side : files) {
       report::Style of = style;
       of.detailed = detailed_ || side.render == report::render_vllm_bench;
@@ -107,7 +112,7 @@ class Run final : public Command {
       side.file->commit();
     }
     if (log) log->commit();
-    if (result.complete) return judged.exit;
+    if (result.complete && proved) return judged.exit;
     context.warn("interrupted", "interrupted: the result covers what was simulated until then");
     return Exit::interrupted;
   }
@@ -133,11 +138,15 @@ class Run final : public Command {
     return files;
   }
 
-  // The lever is a claim until it has been pulled: same traffic, one field changed.
-  void prove(Context& context, const spec::Catalog& catalog,
+  // The lever is a claim until it has been pulled: same traffic, one field changed. False:
+  // interrupted.
+  bool prove(Context& context, const spec::Catalog& catalog,
              std::vector<scenario::Override> overrides, const metrics::RunResult& before) const {
     const std::string& set = before.verdict.set;
-    if (set.empty()) return context.note("the verdict names no lever that one field could pull");
+    if (set.empty()) {
+      context.note("the verdict names no lever that one field could pull");
+      return true;
+    }
     const auto equals = set.find('=');
     overrides.push_back({set.substr(0, equals), set.substr(equals + 1)});
     scenario::RunOptions options;
@@ -147,9 +156,11 @@ class Run final : public Command {
       after = scenario::run(scenario::load(scenario_, catalog, overrides, context.globals().seed),
                             options);
     } catch (const InputError& e) {
-      return context.note(
+      context.note(
           fmt::format("lever {} cannot be pulled: {}", set, e.diagnostics().front().message));
+      return true;
     }
+    if (!after.complete) return false;
     const auto change = [](double from, double to) {
       return from > 0 ? fmt::format("{:+.1f} %", 100 * (to / from - 1)) : std::string("n/a");
     };
@@ -159,6 +170,7 @@ class Run final : public Command {
         set, change(a.ttft_ms.mean, b.ttft_ms.mean), change(a.tpot_ms.mean, b.tpot_ms.mean),
         change(a.output_throughput, b.output_throughput),
         change(before.cost.gpu_hours, after.cost.gpu_hours)));
+    return true;
   }
 
   std::string scenario_, steps_, requests_, csv_, vllm_bench_, prometheus_, html_, junit_;

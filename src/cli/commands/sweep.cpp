@@ -6,6 +6,7 @@
 #include "cli/commands/makers.h"
 #include "cli/progress.h"
 #include "config/document.h"
+#include "config/output_file.h"
 #include "report/exporter.h"
 #include "report/table.h"
 #include "scenario/sweep.h"
@@ -54,6 +55,16 @@ class Sweep final : public Command {
         jobs_.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
     read_shard(options);
     options.stop = &interrupt_flag();
+    for (const scenario::Axis& axis : axes)
+      if (axis.path == "seed" && options.seed)
+        throw UsageError("--seed and --vary seed= both set the seed", "drop one of them",
+                         "usage-vary");
+    if (csv_ == "-" && context.output().is_stdout())
+      throw UsageError("--csv - and the result both want stdout", "give one of them a file",
+                       "usage-stdout");
+    // Opened before any work, so that a folder that cannot be written is found out at once.
+    std::optional<config::OutputFile> table;
+    if (!csv_.empty()) table.emplace(csv_);
     Progress progress(context, "sweep");
     options.progress = [&](std::size_t done, std::size_t all) {
       progress.update(static_cast<double>(done) / static_cast<double>(all));
@@ -63,11 +74,20 @@ class Sweep final : public Command {
     const auto points = scenario::sweep(scenario_, catalog, axes, options);
     const bool complete = !interrupt_flag().load();
     context.print(context.json() ? json(axes, points, complete) : text(axes, points));
-    if (!csv_.empty()) config::write_file(csv_, csv(axes, points));
-    if (!complete) throw Interrupted();
+    if (table) {
+      table->write(csv(axes, points));
+      table->commit();
+    }
+    if (!complete) {
+      context.warn("interrupted", "interrupted: these are the points that were finished by then");
+      return Exit::interrupted;
+    }
     const bool all_refused =
         std::ranges::none_of(points, [](const auto& p) { return p.result.has_value(); });
-    if (all_refused && !points.empty()) throw InputError(refusal(points.front()));
+    if (all_refused && !points.empty()) {
+      context.report({refusal(points.front())});
+      return Exit::input;
+    }
     return Exit::ok;
   }
 
