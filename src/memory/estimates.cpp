@@ -15,6 +15,9 @@ constexpr double logit_bytes = 15;
 // Per captured size and layer; three public starts give 0.20, 0.29 and 0.38 MiB.
 constexpr double graph_bytes = 0.29 * mib;
 
+// Links of server boards; consumer bridges (56 GB/s) behave like PCIe here.
+constexpr double switched_link = 200e9;
+
 double wide(std::int64_t n) { return static_cast<double>(n); }
 
 }  // namespace
@@ -46,10 +49,10 @@ Bytes activation_estimate(const spec::ModelSpec& model, const Options& o) {
 }
 
 Bytes non_torch_estimate(const spec::GpuSpec& gpu, const Options& o) {
-  // One GPU: 0.01 to 0.35 GiB in public reports. Several: 0.25 GiB over PCIe (two 4090), 1.8 to 3.6
+  // One GPU: 0.01 to 0.35 GiB in public reports. Several: 0.25 GiB on desktop boards (two 4090), 1.8 to 3.6
   // GiB on the NVLink parts of late 2024, less since.
   double size = 0.1;
-  if (o.plan.gpus() > 1) size = gpu.link_bandwidth.value() > 0 ? 1.5 : 0.25;
+  if (o.plan.gpus() > 1) size = gpu.link_bandwidth.value() >= switched_link ? 1.5 : 0.25;
   // One A10 start leaves 4.0 GiB beside weights and KV, runs on H100 and B200 fit 6 GB in all.
   if (o.rules.engine == Engine::trtllm) size += 3.5;
   return Bytes(static_cast<std::int64_t>(size * static_cast<double>(gib)));
