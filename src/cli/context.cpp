@@ -23,6 +23,11 @@ void Context::note(std::string message) const {
   report({d});
 }
 
+Exit Context::interrupted() const {
+  warn("interrupted", "interrupted: the result covers what was done until then");
+  return Exit::interrupted;
+}
+
 void Context::detail(std::string message) const {
   if (globals_.verbosity > 0) note(std::move(message));
 }

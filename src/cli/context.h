@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/exit.h"
 #include "cli/globals.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
@@ -35,6 +36,8 @@ class Context {
   void warn(std::string code, std::string message, std::string hint = {}) const;
   void note(std::string message) const;    // shown without --quiet
   void detail(std::string message) const;  // shown with -v
+  // For commands that were stopped and have printed what they have: says so, exit 130.
+  Exit interrupted() const;
 
   // Folders to add to the catalog (--models-dir, KVSIM_MODELS):
   // spec::Catalog(context.catalog_folders()).

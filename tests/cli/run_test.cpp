@@ -145,3 +145,14 @@ TEST_CASE("check reads the result of a run") {
       .exits(0)
       .out_is("result.json: kvsim.run/1 small is well\n");
 }
+
+TEST_CASE("an interrupted sweep exits 130 with the points it has") {
+  Kvsim({"sweep", "s.json", "--json", "--vary", "seed=1,2,3,4", "--jobs", "1"})
+      .file("s.json", small_scenario(", \"max_num_seqs\": 2"))
+      .file("requests.jsonl", request_lines(40000, 64, 4000, 1))
+      .signal_after(SIGINT, 400)
+      .exits(130)
+      .err_is_json_lines()
+      .out_is_json()
+      .leaves_nothing();
+}
