@@ -307,6 +307,27 @@ TEST_SUITE("workload/generate") {
                     InputError);
   }
 
+  TEST_CASE("a length that never falls within its bounds is an error and no endless loop") {
+    const std::string never =
+        R"({"kind":"independent","requests":5,"arrival":{"process":"poisson","rate":1},)"
+        R"("input":{"distribution":"lognormal","median":0.48,"sigma":0},"output":{"value":1}})";
+    CHECK(refusal(never).find("fell outside 1 to") != std::string::npos);
+  }
+
+  TEST_CASE("empirical lengths come from the rows of a trace") {
+    const std::string trace = std::string(KVSIM_SOURCE_DIR) + "/scenarios/traces/chat.jsonl";
+    std::map<std::int64_t, std::int64_t> rows;
+    TraceOptions options;
+    options.file = trace;
+    for (const auto& r : everything(*open_trace(options))) rows[r.prompt_tokens] = r.output_tokens;
+    const std::string lengths = R"({"distribution":"empirical","file":")" + trace + "\"}";
+    for (
+        const auto& r : made(
+            R"({"kind":"independent","requests":200,"arrival":{"process":"poisson","rate":1},"input":)" +
+            lengths + R"(,"output":)" + lengths + "}"))
+      CHECK(rows.contains(r.prompt_tokens));
+  }
+
   TEST_CASE("every kind of requests has a row with a summary") {
     for (const RequestKindEntry& entry : request_kinds()) {
       CHECK(find_request_kind(entry.name) == &entry);

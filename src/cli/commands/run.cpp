@@ -113,8 +113,7 @@ class Run final : public Command {
     }
     if (log) log->commit();
     if (result.complete && proved) return judged.exit;
-    context.warn("interrupted", "interrupted: the result covers what was simulated until then");
-    return Exit::interrupted;
+    return context.interrupted();
   }
 
  private:

@@ -78,10 +78,7 @@ class Sweep final : public Command {
       table->write(csv(axes, points));
       table->commit();
     }
-    if (!complete) {
-      context.warn("interrupted", "interrupted: these are the points that were finished by then");
-      return Exit::interrupted;
-    }
+    if (!complete) return context.interrupted();
     const bool all_refused =
         std::ranges::none_of(points, [](const auto& p) { return p.result.has_value(); });
     if (all_refused && !points.empty()) {

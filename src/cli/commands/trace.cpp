@@ -78,7 +78,10 @@ void write_trace(Context& context, workload::RequestSource& all, const std::stri
   writer->begin(text);
   while (source.list(request)) {
     writer->add(request, text);
-    if (++written % 4096 == 0) progress.update(fmt::format("{} requests", format_integer(written)));
+    if (++written % 4096 == 0) {
+      poll_interrupt();
+      progress.update(fmt::format("{} requests", format_integer(written)));
+    }
     if (text.size() < (1U << 16)) continue;
     context.print(text);
     text.clear();
@@ -111,6 +114,7 @@ class TraceInfoCommand final : public Command {
   Exit run(Context& context) override {
     workload::InfoOptions info;
     info.capacities = parse_capacities();
+    info.tick = poll_interrupt;
     const Trace trace = workload::load_trace(options_);
     const bool mooncake = trace.format == "mooncake";
     info.block_tokens = block_.value_or(mooncake ? options_.block_tokens.value_or(512) : 16);

@@ -108,6 +108,7 @@ TraceInfo trace_info(RequestSource& given, const InfoOptions& options) {
   std::int64_t found_tokens = 0, found_full = 0, full = 0;
   RequestSpec r;
   while (source.list(r)) {
+    if (options.tick && inputs.size() % 4096 == 0) options.tick();
     const std::int64_t made = std::min(r.output_tokens, r.max_tokens);
     inputs.push_back(r.prompt_tokens), outputs.push_back(made);
     info.input_tokens += r.prompt_tokens, info.output_tokens += made;

@@ -21,6 +21,7 @@ struct InfoOptions {
   bool is_request_list = true;
   bool has_times = true;
   std::vector<std::int64_t> capacities;  // blocks; empty = a ladder up to where the curve is flat
+  void (*tick)() = nullptr;              // called every few thousand requests; may throw to give up
 };
 
 // What a trace holds, from one pass over it.

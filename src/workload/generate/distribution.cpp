@@ -11,6 +11,7 @@
 namespace kvsim::workload {
 namespace {
 
+constexpr int most_redraws = 10'000;
 constexpr std::string_view length_kinds[] = {"fixed", "uniform", "lognormal", "empirical"};
 constexpr std::string_view pause_kinds[] = {"fixed", "exponential", "lognormal"};
 
@@ -138,12 +139,18 @@ std::int64_t Lengths::draw(std::uint64_t seed, std::string_view name, std::uint6
     case LengthKind::lognormal: {
       random::Stream stream(seed, name, index);
       const std::int64_t low = spec_.min.value_or(1), high = spec_.max.value_or(max_request_tokens);
-      for (;;) {
+      for (int tries = 0; tries < most_redraws; ++tries) {
         const double x = *spec_.median * random::portable_exp(*spec_.sigma * stream.normal());
         if (x >= 1e18) continue;
         const std::int64_t length = std::llround(x);
         if (length >= low && length <= high) return length;
       }
+      Diagnostic d;
+      d.code = "workload-distribution";
+      d.message = fmt::format(
+          "{}: a lognormal length with median {} and sigma {} fell outside {} to {} in {} draws",
+          name, *spec_.median, *spec_.sigma, low, high, most_redraws);
+      throw InputError(std::move(d));
     }
     case LengthKind::empirical: {
       random::Stream stream(seed, "empirical", index);

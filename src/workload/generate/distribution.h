@@ -49,6 +49,7 @@ class Lengths {
   Lengths(const LengthSpec& spec, TraceColumn column, const std::string& folder);
   // The length for request `index`: from stream (seed, name, index). An empirical length is drawn
   // from (seed, "empirical", index) instead, so that input and output come from one row.
+  // Throws InputError when the bounds of a lognormal length exclude nearly all of it.
   std::int64_t draw(std::uint64_t seed, std::string_view name, std::uint64_t index) const;
 
  private:
