@@ -76,7 +76,7 @@ TEST_CASE("no samples are all zeros") {
 
 TEST_CASE("any samples agree with the definition") {
   std::mt19937_64 bits(1);
-  for (const std::size_t n : {2, 3, 10, 101, 1000}) {
+  for (const std::size_t n : std::vector<std::size_t>{2, 3, 10, 101, 1000}) {
     std::vector<double> samples;
     for (std::size_t i = 0; i < n; ++i) samples.push_back(static_cast<double>(bits() % 1000) / 7);
     const std::vector<double> copy = samples;
