@@ -71,7 +71,7 @@ class Engine {
     Duration busy{};
     std::array<double, 4> bound_s{};  // seconds by cost::Binds, scaled up from sampled steps
     std::int64_t refused_kv = 0, refused_seqs = 0, refused_tokens = 0;
-    std::int64_t truncated = 0;       // requests whose output max_model_len cuts short
+    std::int64_t truncated = 0;  // requests whose output max_model_len cuts short
   };
   Totals totals() const;
   const Profile& profile() const { return *profile_; }

@@ -49,8 +49,8 @@ Bytes activation_estimate(const spec::ModelSpec& model, const Options& o) {
 }
 
 Bytes non_torch_estimate(const spec::GpuSpec& gpu, const Options& o) {
-  // One GPU: 0.01 to 0.35 GiB in public reports. Several: 0.25 GiB on desktop boards (two 4090), 1.8 to 3.6
-  // GiB on the NVLink parts of late 2024, less since.
+  // One GPU: 0.01 to 0.35 GiB in public reports. Several: 0.25 GiB on desktop boards (two
+  // 4090), 1.8 to 3.6 GiB on the NVLink parts of late 2024, less since.
   double size = 0.1;
   if (o.plan.gpus() > 1) size = gpu.link_bandwidth.value() >= switched_link ? 1.5 : 0.25;
   // One A10 start leaves 4.0 GiB beside weights and KV, runs on H100 and B200 fit 6 GB in all.

@@ -24,8 +24,8 @@ inline constexpr double node_hop = 20e-6;      // crossing to another node
 inline constexpr double exchange_low_latency_floor = 9.5e-6;
 inline constexpr double exchange_normal_floor = 30e-6;
 
-// Bytes per second and SM through the L2 cache: a quantise kernel on an L40S (142 SMs) moves 75.5 MB
-// that it holds warm in 12.6 us besides the floor, at 6 TB/s. A GPU whose memory is faster gains
+// Bytes per second and SM through the L2 cache: a quantise kernel on an L40S (142 SMs) moves 75.5
+// MB that it holds warm in 12.6 us besides the floor, at 6 TB/s. A GPU whose memory is faster gains
 // nothing from its cache.
 inline constexpr double l2_rate_per_sm = 42e9;
 // Share of the L2 cache that a replayed set can fill: the same kernel is still warm at 75 of 96 MB.

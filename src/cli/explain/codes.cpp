@@ -32,11 +32,11 @@ constexpr CodeText codes[] = {
      "Write NAME=LIMIT with a share, such as p99_ttft_ms=2%; default=0.5% is for all others."},
     {"usage-figure", "a flag of compare names a figure that neither result has", ""},
     {"usage-stdout", "two outputs would share stdout",
-     "Stdout carries one document. Give the result a file with -o, or name a file for the other output."},
+     "Stdout carries one document. Give the result a file with -o, or name a file for the other "
+     "output."},
     {"usage-vary", "a --vary of a sweep cannot be read",
      "Write --vary path=v1,v2 or path=low:high:step."},
-    {"usage-shard", "a --shard is not i/n",
-     "Write 0/4 to 3/4."},
+    {"usage-shard", "a --shard is not i/n", "Write 0/4 to 3/4."},
     {"usage-twice", "a flag that may be given once is given more often",
      "Only --set, --models-dir and their like repeat."},
 
