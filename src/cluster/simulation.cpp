@@ -65,6 +65,18 @@ void Simulation::pull() {
   const std::uint32_t slot = take_slot();
   if (!source_.next(arrivals_[slot].spec)) return free_slots_.push_back(slot);
   arrivals_[slot].from_source = true;
+  // A clock of int64 nanoseconds ends after 292 years; far earlier than that the workload is a
+  // mistake.
+  constexpr std::int64_t longest = 100LL * 365 * 86400 * ns_per_second;
+  const workload::RequestSpec& spec = arrivals_[slot].spec;
+  if (spec.arrival < now_ || spec.arrival.nanoseconds() > longest) {
+    Diagnostic d;
+    d.code = "arrival-range";
+    d.message = fmt::format("request {} would arrive more than a hundred years into the simulation",
+                            spec.id);
+    d.hint = "raise the arrival rate or rate_scale";
+    throw InputError(std::move(d));
+  }
   events_.push(arrivals_[slot].spec.arrival, arrival, 0, slot);
 }
 

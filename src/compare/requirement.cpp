@@ -114,6 +114,13 @@ Outcome check(const Requirement& requirement, const Figures& figures) {
     return {false, fmt::format("{} has no value here (null), so it is not {} {}", requirement.field,
                                sign(requirement.op), requirement.value)};
   }
+  // Latencies of no request at all are no latencies.
+  const bool latency = requirement.field.find("_ms") != std::string::npos;
+  const Figure* completed = figures.find("completed");
+  if (latency && completed != nullptr && completed->value && *completed->value == 0) {
+    return {false,
+            fmt::format("{} has no value: no measured request completed", requirement.field)};
+  }
   const bool ok = holds(*figure->value, requirement.op, requirement.value);
   return {ok, fmt::format("{} {} {}{} {}", requirement.field, *figure->value, ok ? "" : "is not ",
                           sign(requirement.op), requirement.value)};

@@ -10,7 +10,7 @@ using config::between;
 void fields(config::FieldVisitor& v, CostConfig& c) {
   v.choice({"kind", "where step times come from: the datasheet roofline, or one constant duration"},
            c.kind, cost_kind_names);
-  v.field({"step", "duration of every step, for kind constant"}, c.step, above(0));
+  v.field({"step", "duration of every step, for kind constant"}, c.step, above_up_to(0, 1e6));
 }
 
 void fields(config::FieldVisitor& v, EngineConfig& c) {

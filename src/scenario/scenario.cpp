@@ -22,7 +22,7 @@ void fields(config::FieldVisitor& v, RouterConfig& r) {
 
 void fields(config::FieldVisitor& v, PriceConfig& p) {
   v.field({"gpu_hour_usd", "price of one GPU for one hour, in US dollars"}, p.gpu_hour_usd,
-          config::at_least(0));
+          config::between(0, 1e6));
 }
 
 void fields(config::FieldVisitor& v, PoolConfig& p) {

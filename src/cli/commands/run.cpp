@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -71,6 +72,13 @@ class Run final : public Command {
       if (*side == "-" && context.output().is_stdout())
         throw UsageError("a second output and the result both want stdout",
                          "give the result a file with -o, or the other one", "usage-stdout");
+    for (const std::string* side : {&steps_, &requests_, &csv_, &vllm_bench_, &prometheus_, &html_,
+                                    &junit_, &context.globals().output}) {
+      std::error_code missing;
+      if (!side->empty() && std::filesystem::equivalent(*side, scenario_, missing))
+        throw UsageError("the output file " + *side + " is the scenario itself",
+                         "name another file", "usage-input");
+    }
     // Opened before any work, so that a folder that cannot be written is found out at once.
     std::vector<SideFile> files = open_files();
     std::optional<report::StepLog> log;

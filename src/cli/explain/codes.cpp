@@ -31,6 +31,10 @@ constexpr CodeText codes[] = {
     {"usage-tolerance", "a --tolerance cannot be read",
      "Write NAME=LIMIT with a share, such as p99_ttft_ms=2%; default=0.5% is for all others."},
     {"usage-figure", "a flag of compare names a figure that neither result has", ""},
+    {"arrival-range", "a request would arrive beyond the simulated time",
+     "Simulated time ends after a hundred years: raise the arrival rate or rate_scale."},
+    {"usage-input", "an output file is the scenario itself",
+     "Name another file: the scenario would be overwritten."},
     {"usage-stdout", "two outputs would share stdout",
      "Stdout carries one document. Give the result a file with -o, or name a file for the other "
      "output."},
