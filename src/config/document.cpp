@@ -240,6 +240,13 @@ void Document::parse_into(std::uint32_t source, Comments comments, std::uint32_t
     d.code = "json-empty", d.message = "the file is empty: expected a JSON document";
     throw InputError(std::move(d));
   }
+  // nlohmann takes a zero byte for the end of the text and would drop the rest.
+  if (const auto zero = text.find('\0'); zero != std::string::npos) {
+    const auto at = static_cast<std::uint32_t>(zero);
+    Diagnostic d = locate(source, at, at + 1);
+    d.code = "json-syntax", d.message = "not valid JSON: a zero byte";
+    throw InputError(std::move(d));
+  }
   Builder builder(*this, source, target);
   const bool complete = nlohmann::json::sax_parse(text.begin(), text.end(), &builder,
                                                   nlohmann::json::input_format_t::json, true,

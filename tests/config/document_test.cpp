@@ -136,6 +136,12 @@ TEST_CASE("text that is no JSON document is refused with a position") {
   CHECK(failure("{\"a\": 1,\n  \"b\" 2}").line == 2);
 }
 
+TEST_CASE("a zero byte does not end a document silently") {
+  CHECK(failure(std::string("{\"a\": 1}\0 garbage", 17)).code == "json-syntax");
+  CHECK(failure(std::string("{\"a\": 1}\0", 9)).column == 9);
+  CHECK(failure(std::string("// note\0 3", 10), Comments::allowed).code == "json-syntax");
+}
+
 TEST_CASE("200000 nested brackets are refused at once") {
   const double t = seconds([] {
     CHECK(failure(std::string(200'000, '[')).code == "json-depth");
