@@ -72,8 +72,10 @@ class Run final : public Command {
       if (*side == "-" && context.output().is_stdout())
         throw UsageError("a second output and the result both want stdout",
                          "give the result a file with -o, or the other one", "usage-stdout");
-    for (const std::string* side : {&steps_, &requests_, &csv_, &vllm_bench_, &prometheus_, &html_,
-                                    &junit_, &context.globals().output}) {
+    const std::string* const outputs[] = {
+        &steps_,      &requests_, &csv_,   &vllm_bench_,
+        &prometheus_, &html_,     &junit_, &context.globals().output};
+    for (const std::string* side : outputs) {
       std::error_code missing;
       if (!side->empty() && std::filesystem::equivalent(*side, scenario_, missing))
         throw UsageError("the output file " + *side + " is the scenario itself",
