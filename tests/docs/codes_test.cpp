@@ -78,8 +78,8 @@ TEST_CASE("every code of a diagnostic in the sources is explained") {
   for (const kvsim::cli::CodeText& c : kvsim::cli::code_texts()) explained.insert(c.code);
   const auto found = codes_in_sources();
   CHECK(found.size() >= 60);
-  for (const auto& [code, file] : found) {
-    INFO(code, " in ", file, ": add a row to src/cli/explain/codes.cpp");
-    CHECK(explained.contains(code));
+  for (const auto& entry : found) {
+    INFO(entry.first, " in ", entry.second, ": add a row to src/cli/explain/codes.cpp");
+    CHECK(explained.contains(entry.first));
   }
 }
