@@ -198,7 +198,7 @@ const std::map<std::string, Formula>& formulas() {
        }},
       {"MLA-061",
        [] {
-         const auto& g = model("deepseek-v3").layer_groups[0];
+         const auto g = model("deepseek-v3").layer_groups[0];
          return static_cast<double>(2 * g.num_heads * g.qk_nope_head_dim *
                                     (g.q_lora_rank + g.kv_lora_rank));
        }},
