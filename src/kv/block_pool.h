@@ -19,6 +19,8 @@ inline constexpr BlockId no_block = -1;
 // its hash. Several blocks may carry one hash; find() gives the one published first.
 //
 //   allocate, touch, release, publish, find   O(1) expected; no allocation after construction
+//   publish, eviction, many equal hashes      O(blocks that carry the hash): each exact repeat of a
+//                                             prompt of whole blocks adds one
 //   memory                                    24 bytes a block + 4 to 8 bytes of index
 class BlockPool {
  public:
