@@ -21,6 +21,16 @@ SglangSizes sglang_sizes(const spec::GpuSpec& gpu, int tp) {
 
 }  // namespace
 
+std::optional<Bytes> least_of_stage(const std::vector<Bytes>& list, const spec::ParallelPlan& plan,
+                                    int stage) {
+  if (list.empty()) return std::nullopt;
+  if (list.size() == 1) return list.front();
+  const auto tp = static_cast<std::size_t>(plan.tensor_parallel_size);
+  const auto first =
+      list.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(stage) * tp);
+  return *std::min_element(first, first + static_cast<std::ptrdiff_t>(tp));
+}
+
 Batching default_batching(Engine engine, const spec::GpuSpec& gpu) {
   const double memory = to_gib(gpu.usable_memory());
   const bool a100 = gpu.id.substr(0, 4) == "a100";

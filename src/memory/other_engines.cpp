@@ -68,7 +68,7 @@ void size_sglang(Pool& pool, const spec::ModelSpec& model, const spec::GpuSpec&,
       states += wide(g.layers) * g.bytes_per_sequence_layer;
     if (g.window > 0) windows += g.bytes_per_token();
   }
-  if (states > 0 && !o.kv_cache_memory) {
+  if (states > 0 && o.kv_cache_memory.empty()) {
     // State pool and KV are split 0.9 to 1 by default.
     const Bytes free = std::max(l.total - l.weights - l.non_torch - l.reserve, Bytes(0));
     l.state = Bytes(down(wide(free.value()) * 0.9 / 1.9));
@@ -87,7 +87,7 @@ void size_sglang(Pool& pool, const spec::ModelSpec& model, const spec::GpuSpec&,
   if (states > 0 && l.state.value() > 0)
     pool.max_concurrency = std::min(pool.max_concurrency,
                                     std::max(0.0, std::floor(wide(l.state.value()) / states) - 1));
-  if (l.activation + l.cuda_graphs > l.reserve && !o.kv_cache_memory)
+  if (l.activation + l.cuda_graphs > l.reserve && o.kv_cache_memory.empty())
     pool.warnings.push_back(
         fmt::format("activations and graphs (about {}) need more than the reserve of {}: lower "
                     "mem_fraction_static",
@@ -112,7 +112,7 @@ void size_trtllm(Pool& pool, const spec::ModelSpec& model, const spec::GpuSpec&,
   Ledger& l = pool.ledger;
   l.add("activation buffers", l.activation,
         fmt::format("estimate: max_num_tokens {}", o.max_num_batched_tokens));
-  if (!o.kv_cache_memory) {
+  if (o.kv_cache_memory.empty()) {
     const Bytes free = std::max(l.total - l.weights - l.non_torch - l.activation, Bytes(0));
     l.reserve = Bytes(free.value() - down(wide(free.value()) * *o.memory_fraction));
     l.add(
@@ -166,7 +166,7 @@ void size_llamacpp(Pool& pool, const spec::ModelSpec& model, const spec::GpuSpec
   Ledger& l = pool.ledger;
   l.add("compute buffer", l.activation,
         fmt::format("estimate: batches of {} tokens", o.max_num_batched_tokens));
-  if (!o.kv_cache_memory) {
+  if (o.kv_cache_memory.empty()) {
     const std::int64_t cells = o.max_model_len * o.max_num_seqs;
     const auto wanted =
         Bytes(static_cast<std::int64_t>(sequence_bytes(pool.footprint, o.max_model_len)) *

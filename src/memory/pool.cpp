@@ -97,8 +97,9 @@ void close_ledger(Pool& pool, Bytes budget) {
   Bytes used;
   for (const LedgerLine& line : l.lines)
     if (line.in_budget) used += line.bytes;
-  if (pool.options.kv_cache_memory) {
-    l.kv = *pool.options.kv_cache_memory;
+  if (const auto given =
+          least_of_stage(pool.options.kv_cache_memory, pool.options.plan, pool.stage)) {
+    l.kv = *given;
     l.budget = used + l.kv;
     l.add("KV cache", l.kv, "given: kv_cache_memory_bytes");
   } else {

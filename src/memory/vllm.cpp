@@ -25,6 +25,7 @@ Sized size_stage(const Pool& pool, const spec::ModelSpec& model, const Stage& st
   const Options& o = pool.options;
   Pool part;
   part.options = o;
+  part.stage = stage.index;
   part.ledger.total = pool.ledger.total;
   Ledger& l = part.ledger;
   add_weights(l, model, o, stage);
@@ -35,7 +36,7 @@ Sized size_stage(const Pool& pool, const spec::ModelSpec& model, const Stage& st
         fmt::format("estimate: dummy run at {} tokens, sampler at {} sequences",
                     o.max_num_batched_tokens, o.max_num_seqs));
   l.add("non-torch", stage.non_torch, "estimate: libraries and communication buffers");
-  const bool inside = o.rules.graphs_in_budget || o.kv_cache_memory.has_value();
+  const bool inside = o.rules.graphs_in_budget || !o.kv_cache_memory.empty();
   l.add("CUDA graphs", stage.graphs,
         inside ? "estimate by captured sizes and layers"
                : "estimate; captured outside the budget before 0.21",

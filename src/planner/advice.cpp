@@ -101,7 +101,7 @@ class Advisor {
 
   void fraction() {
     using memory::Engine;
-    if (request_.options.kv_cache_memory || *pool_.options.memory_fraction >= 0.95) return;
+    if (!request_.options.kv_cache_memory.empty() || *pool_.options.memory_fraction >= 0.95) return;
     const Engine engine = request_.options.rules.engine;
     if (engine != Engine::vllm_v1 && engine != Engine::sglang) return;
     Request r = request_;
@@ -114,7 +114,8 @@ class Advisor {
   // Fewer sequences free the sampler's share of the activation peak.
   void batch() {
     const auto useful = static_cast<std::int64_t>(pool_.max_concurrency) + 1;
-    if (useful * 4 > pool_.options.max_num_seqs || request_.options.kv_cache_memory) return;
+    if (useful * 4 > pool_.options.max_num_seqs || !request_.options.kv_cache_memory.empty())
+      return;
     Request r = request_;
     r.options.max_num_seqs = std::max<std::int64_t>(useful, 8);
     propose({number("max_num_seqs", static_cast<double>(r.options.max_num_seqs))}, r);

@@ -24,7 +24,7 @@ memory::Options memory_options(const ResolvedPool& pool, const memory::Rules& ru
   o.max_num_batched_tokens = c.max_num_batched_tokens.value_or(0);
   o.block_tokens = c.block_size.value_or(0);
   o.memory_fraction = c.gpu_memory_utilization;
-  o.kv_cache_memory = c.kv_cache_memory_bytes;
+  if (c.kv_cache_memory_bytes) o.kv_cache_memory = {*c.kv_cache_memory_bytes};
   o.enforce_eager = c.enforce_eager;
   // On by default; for recurrent models the version decides.
   if (!c.enable_prefix_caching) o.enable_prefix_caching = false;

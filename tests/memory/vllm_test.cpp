@@ -20,7 +20,7 @@ Options given(double kv_gib, std::int64_t length, const char* kv = "bf16", int t
   Options o;
   o.rules = resolve_rules(Engine::vllm_v1, version);
   o.kv_dtype = *kvformat::find_kv_dtype(kv);
-  o.kv_cache_memory = from_gib(kv_gib);
+  o.kv_cache_memory = {from_gib(kv_gib)};
   o.max_model_len = length;
   o.plan.tensor_parallel_size = tp;
   return o;
