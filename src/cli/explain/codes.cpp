@@ -89,6 +89,15 @@ constexpr CodeText codes[] = {
     {"result-without-requests", "the result holds no requests, only figures over all of them",
      "run --detailed keeps them in the document, --requests-out FILE in a file of their own."},
 
+    // Pasted engine commands and logs (exit 3)
+    {"command-unknown", "no command that starts an engine is in the text",
+     "The message lists the programs looked for."},
+    {"command-syntax", "a quote in a pasted command is not closed", "Paste the command whole."},
+    {"command-value", "a flag of a pasted command has a value that its engine would refuse", ""},
+    {"command-missing-value", "a flag of a pasted command stands without its value", ""},
+    {"command-word", "a word of a pasted command belongs to no flag",
+     "Quote a value that holds blanks."},
+
     // CSV files (exit 3)
     {"csv-empty", "the file has no header line", ""},
     {"csv-missing-column", "a column that the file's kind needs is missing", ""},
