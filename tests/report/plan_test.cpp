@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "config/document.h"
-#include "planner/plan.h"
+#include "planner/answers.h"
 #include "planner/search.h"
 #include "report/plan_json.h"
 #include "spec/catalog.h"
@@ -24,7 +24,7 @@ planner::Request request(const char* model, const char* gpu) {
 
 TEST_CASE("the plan document is complete whether it fits or not") {
   for (const char* gpu : {"h200-sxm", "t4"}) {
-    const planner::Plan plan = planner::make_plan(request("qwen3-next-80b-a3b", gpu));
+    const planner::Plan plan = planner::answer(request("qwen3-next-80b-a3b", gpu));
     const std::string text = report::plan_json(plan);
     CHECK(text == report::plan_json(plan));
     const auto document = config::Document::parse(text, "plan");
@@ -55,7 +55,7 @@ TEST_CASE("the plan document is complete whether it fits or not") {
 
 TEST_CASE("the ledger in the document adds up to the budget") {
   const auto document = config::Document::parse(
-      report::plan_json(planner::make_plan(request("llama-3.1-8b", "l40s"))), "plan");
+      report::plan_json(planner::answer(request("llama-3.1-8b", "l40s"))), "plan");
   const config::Value memory = document.root().find("gpu_memory");
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < memory.find("lines").size(); ++i) {
@@ -67,7 +67,7 @@ TEST_CASE("the ledger in the document adds up to the budget") {
 
 TEST_CASE("a default carries a star and a given setting does not") {
   planner::Request r = request("llama-3.1-8b", "l40s");
-  planner::Plan plan = planner::make_plan(r);
+  planner::Plan plan = planner::answer(r);
   CHECK(report::plan_text(plan).find("gpu_memory_utilization 0.92*") != std::string::npos);
   plan.given.insert("gpu_memory_utilization");
   const std::string text = report::plan_text(plan);
@@ -80,10 +80,41 @@ TEST_CASE("a default carries a star and a given setting does not") {
 TEST_CASE("a search is added to the document and the text") {
   planner::Request r = request("llama-3.1-8b", "l40s");
   const auto list = planner::search_deployments(r, 4);
-  const planner::Plan plan = planner::make_plan(r);
+  const planner::Plan plan = planner::answer(r);
   const auto document = config::Document::parse(report::plan_json(plan, list), "plan");
   CHECK(document.root().find("search").size() == list.size());
   CHECK(report::plan_text(plan, list).find("tok/s/GPU") != std::string::npos);
   CHECK_FALSE(
       config::Document::parse(report::plan_json(plan), "plan").root().find("search").exists());
+}
+
+TEST_CASE("the document lists the lengths that start and what is the least that fits") {
+  planner::Request r = request("llama-3.1-8b", "rtx-3090");
+  const planner::Plan plan = planner::answer(r);
+  const auto document = config::Document::parse(report::plan_json(plan), "plan");
+  const config::Value kv = document.root().find("kv");
+  const config::Value ranges = kv.find("feasible_lengths");
+  REQUIRE(ranges.size() == plan.feasible.ranges.size());
+  CHECK(ranges.at(0).at(0).integer() == 1);
+  CHECK(ranges.at(ranges.size() - 1).at(1).integer() == plan.feasible.largest);
+  CHECK(kv.find("largest_max_model_len").integer() == plan.feasible.largest);
+  CHECK(kv.find("usable_tokens").integer() == plan.usable.tokens);
+  const config::Value smallest = document.root().find("smallest");
+  REQUIRE(smallest.size() == 4);
+  CHECK(smallest.at(0).find("set").find("tensor_parallel_size").integer() == 2);
+}
+
+TEST_CASE("no line of a plan is wider than a hundred columns") {
+  for (const auto& [model, gpu] :
+       {std::pair{"gemma-3-27b", "h100-sxm"}, std::pair{"qwen3-next-80b-a3b", "h200-sxm"},
+        std::pair{"deepseek-v4-pro", "t4"}, std::pair{"llama-3.1-8b", "b300-sxm"}}) {
+    const planner::Request r = request(model, gpu);
+    std::string text = report::plan_text(planner::answer(r), planner::search_deployments(r, 8));
+    while (!text.empty()) {
+      const std::string line = text.substr(0, text.find('\n'));
+      CAPTURE(line);
+      CHECK(line.size() <= 100);
+      text.erase(0, line.size() + 1);
+    }
+  }
 }

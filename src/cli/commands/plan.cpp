@@ -2,6 +2,7 @@
 
 #include "cli/commands/makers.h"
 #include "cli/commands/plan_flags.h"
+#include "planner/answers.h"
 #include "planner/search.h"
 #include "report/plan_json.h"
 #include "spec/catalog.h"
@@ -29,7 +30,7 @@ class PlanCommand final : public Command {
     if (gpus_ && !search_) throw UsageError("--gpus is for --search", "add --search");
     const spec::Catalog catalog(context.catalog_folders());
     const planner::Request request = deployment_.request(catalog);
-    planner::Plan plan = planner::make_plan(request);
+    planner::Plan plan = planner::answer(request);
     plan.given = deployment_.given();
     std::vector<planner::Candidate> candidates;
     if (search_) candidates = planner::search_deployments(request, gpus_.value_or(8));

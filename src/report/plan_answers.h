@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+
+#include "planner/plan.h"
+
+// The planner's answers to single questions, as parts of the plan's text and document.
+namespace kvsim::report {
+
+// "max_model_len 4,096", "kv_cache_dtype fp8", "enforce_eager".
+std::string setting_text(const planner::Setting& setting);
+
+std::string feasible_text(const planner::Plan& plan);  // "1 to 20,000, 32,769 to 131,072"
+std::string smallest_text(const planner::Plan& plan);  // a block, ends in a newline
+
+// Members to merge into the plan's document (an RFC 7386 patch without nulls), as JSON text.
+std::string answers_json(const planner::Plan& plan);
+
+}  // namespace kvsim::report
