@@ -1,16 +1,17 @@
 #include "memory/estimates.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "cost/cost_model.h"
 #include "spec/weights.h"
+#include "units/format.h"
 
 namespace kvsim::memory {
 namespace {
-
-// Bytes per logit while sampling: 16-bit logits, their float32 copy, sorted values and indices.
-// A 1.5 B model with 1,024 sequences left 2.2 GiB of a 0.19 start unexplained by anything else.
-constexpr double logit_bytes = 15;
 
 // Per captured size and layer; three public starts give 0.20, 0.29 and 0.38 MiB.
 constexpr double graph_bytes = 0.29 * mib;
@@ -19,15 +20,16 @@ constexpr double graph_bytes = 0.29 * mib;
 constexpr double switched_link = 200e9;
 
 double wide(std::int64_t n) { return static_cast<double>(n); }
+Bytes whole(double bytes) { return Bytes(static_cast<std::int64_t>(bytes)); }
+Bytes in_gib(double x) { return whole(x * static_cast<double>(gib)); }
+Bytes part(Bytes b, double share) { return whole(wide(b.value()) * share); }
 
-}  // namespace
-
-Bytes activation_estimate(const spec::ModelSpec& model, const Options& o) {
-  const double element = spec::bits(model.dtype) / 8.0;
+// Elements of the widest layer's intermediates per token, three copies of the residual stream
+// included. Gate and up outputs beside their product: Llama-3.1-8B has 6 I + 6 h = 110,592 bytes a
+// token; two starts at 20,000 and 29,000 tokens differ by 109,763 a token.
+double widest_layer(const spec::ModelSpec& model, const Options& o) {
   const double tp = o.plan.tensor_parallel_size, hidden = wide(model.hidden_size);
   double widest = 0;
-  // Gate and up outputs beside their product (Llama-3.1-8B: 6 I + 6 h = 110,592 bytes a token; two
-  // starts at 20,000 and 29,000 tokens differ by 109,763 a token).
   if (model.intermediate_size > 0)
     widest = (model.gated_mlp ? 3 : 2) * wide(model.intermediate_size) / tp;
   if (model.moe) {
@@ -42,29 +44,130 @@ Bytes activation_estimate(const spec::ModelSpec& model, const Options& o) {
                              : wide(g.head_dim);
     widest = std::max(widest, 3 * wide(g.num_heads) * value / tp);
   }
-  const double per_token = element * (widest + 3 * hidden);
-  const double layers = wide(o.max_num_batched_tokens) * per_token;
-  const double logits = wide(o.max_num_seqs) * wide(model.vocab_size) * logit_bytes;
-  return Bytes(static_cast<std::int64_t>(std::max(layers, logits)));
+  return widest + 3 * hidden;
 }
 
-Bytes non_torch_estimate(const spec::GpuSpec& gpu, const Options& o) {
+// AWQ and GPTQ kernels for many tokens write the whole matrix out in 16 bits first.
+double unpacked_matrix(const spec::ModelSpec& model, const Options& o) {
+  const std::string& method = model.quantization.method;
+  if (!o.rules.dequantises_weights || (method != "awq" && method != "gptq")) return 0;
+  double most = 0;
+  for (const spec::LayerGroup& g : model.layer_groups)
+    for (const spec::MlpKind kind : {spec::MlpKind::dense, spec::MlpKind::moe}) {
+      if (kind == spec::MlpKind::moe && !model.moe) continue;
+      for (const spec::Matrix& m : spec::mlp_matrices(model, g, kind, o.plan))
+        most = std::max(most, wide(m.out) * wide(m.in) * 2);
+    }
+  return most;
+}
+
+struct Encoder {
+  double peak = 0, kept = 0;
+};
+Encoder encode_images(const spec::ModelSpec& model, const Options& o) {
+  const std::int64_t images = o.images_per_prompt.value_or(1);
+  if (!model.vision || images == 0) return {};
+  const spec::VisionEncoder& v = *model.vision;
+  // As many images as the larger of one image and the token budget holds; one prompt's limit caps.
+  const std::int64_t budget = std::max(o.max_num_batched_tokens, v.tokens_per_image);
+  const double count = wide(
+      std::min(std::max<std::int64_t>(budget / std::max<std::int64_t>(v.tokens_per_image, 1), 1),
+               images * o.max_num_seqs));
+  const double element = 2;
+  const double pixels = 2 * 3 * 256.0;  // of one patch, two frames of 16 x 16
+  return {
+      count * wide(v.patches_per_image) *
+          (element * (2 * wide(v.intermediate_size) + 3 * wide(v.hidden_size)) + element * pixels),
+      count * wide(v.tokens_per_image) * wide(model.hidden_size) * element};
+}
+
+}  // namespace
+
+Estimate ProfileRun::peak() const {
+  const Bytes steady = std::max(layers + unpacked, sampler) + kept;
+  Estimate e;
+  e.bytes = std::max(steady, encoder);
+  if (encoder >= steady) {
+    e.uncertainty = part(e.bytes, 0.5);
+    e.note = fmt::format("estimate: images of the largest size through the vision tower");
+  } else if (sampler > layers + unpacked) {
+    e.uncertainty = part(e.bytes, 0.15);
+    e.note = fmt::format("estimate: sampling for {} sequences, {:g} bytes a logit", sequences,
+                         logit_bytes);
+  } else {
+    e.uncertainty = part(e.bytes, 0.10);
+    e.note = fmt::format("estimate: the widest layer at {} tokens", tokens);
+    if (unpacked.value() > 0)
+      e.note += fmt::format(", a matrix unpacked to 16 bits ({})", format_bytes(unpacked));
+  }
+  if (kept.value() > 0 && encoder < steady)
+    e.note += fmt::format(", encoder outputs of {}", format_bytes(kept));
+  return e;
+}
+
+ProfileRun profile_run(const spec::ModelSpec& model, const Options& o) {
+  ProfileRun run;
+  run.tokens = o.max_num_batched_tokens;
+  run.sequences = std::min(o.max_num_seqs, o.max_num_batched_tokens);
+  run.logit_bytes = o.rules.logit_bytes;
+  run.layers = whole(wide(run.tokens) * widest_layer(model, o) * spec::bits(model.dtype) / 8.0);
+  run.unpacked = whole(unpacked_matrix(model, o));
+  // The last stage samples.
+  run.sampler = whole(wide(run.sequences) * wide(model.vocab_size) * run.logit_bytes);
+  const Encoder images = encode_images(model, o);
+  run.encoder = whole(images.peak);
+  run.kept = whole(images.kept);
+  return run;
+}
+
+Estimate non_torch_estimate(const spec::GpuSpec& gpu, const Options& o) {
+  const bool several = o.plan.gpus() > 1;
+  const bool server = gpu.link_bandwidth.value() >= switched_link;
+  if (o.rules.engine == Engine::vllm_v1 && !o.rules.counts_non_torch)
+    return {Bytes(0), Bytes(0), "not counted before 0.2.6"};
   // One GPU: 0.01 to 0.35 GiB in public reports. Several: 0.25 GiB on desktop boards (two
   // 4090), 1.8 to 3.6 GiB on the NVLink parts of late 2024, less since.
-  double size = 0.1;
-  if (o.plan.gpus() > 1) size = gpu.link_bandwidth.value() >= switched_link ? 1.5 : 0.25;
-  // One A10 start leaves 4.0 GiB beside weights and KV, runs on H100 and B200 fit 6 GB in all.
-  if (o.rules.engine == Engine::trtllm) size += 3.5;
-  return Bytes(static_cast<std::int64_t>(size * static_cast<double>(gib)));
+  double size = 0.1, spread = 0.15;
+  std::string what = "libraries";
+  if (several) {
+    size = server ? 1.5 : 0.25, spread = server ? 1.0 : 0.2;
+    what = "libraries and communication buffers";
+  }
+  switch (o.rules.engine) {
+    case Engine::vllm_v1:
+      if (o.rules.by_free_memory) {
+        // Four starts of early 2024 leave 0.4 to 0.9 GiB.
+        size += 0.5, spread = 0.3;
+        what += ", memory reserved beyond the peak";
+      }
+      break;
+    case Engine::sglang:
+      // The pool is taken from what is free, so the CUDA context counts: 0.65 GiB on two desktop
+      // GPUs, 2.2 on four H100.
+      size += 0.5;
+      what += " and the CUDA context";
+      break;
+    case Engine::trtllm:
+      // One A10 start leaves 4.0 GiB beside weights and KV, runs on H100 and B200 fit 6 GB in all.
+      size += 3.2, spread = 1.0;
+      what += ", runtime and workspaces";
+      break;
+    case Engine::static_batching:
+    case Engine::llamacpp:
+      break;
+  }
+  return {in_gib(size), in_gib(spread), "estimate: " + what};
 }
 
-Bytes graph_estimate(const spec::ModelSpec& model, const spec::GpuSpec& gpu, const Options& o) {
-  if (o.enforce_eager) return Bytes(0);
+Estimate graph_estimate(const spec::ModelSpec& model, const spec::GpuSpec& gpu, const Options& o) {
+  if (o.enforce_eager) return {Bytes(0), Bytes(0), "eager: none"};
   const std::int64_t limit =
       cost::cuda_graph_limit(o.max_num_batched_tokens, o.max_num_seqs, o.speculative_tokens, gpu);
+  const std::int64_t count = cost::cuda_graph_count(limit);
   const double layers = wide(model.num_layers) / o.plan.pipeline_parallel_size;
-  return Bytes(
-      static_cast<std::int64_t>(wide(cost::cuda_graph_count(limit)) * layers * graph_bytes));
+  const Bytes bytes = whole(wide(count) * layers * graph_bytes);
+  return {bytes, part(bytes, 0.5),
+          fmt::format("estimate: {} captured sizes of {:g} layers", count, layers)};
 }
 
 }  // namespace kvsim::memory

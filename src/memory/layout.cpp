@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "memory/layout_compressed.h"
+
 namespace kvsim::memory {
 namespace {
 
@@ -18,19 +20,24 @@ struct Bucket {
   std::int64_t state_bytes = 0;
 };
 
-std::vector<Bucket> make_buckets(const spec::ModelSpec& model, const kvformat::Footprint& fp,
-                                 const Options& o) {
-  std::vector<Bucket> list;
+bool hybrid_manager(const Options& o) { return o.hybrid_kv_cache_manager && !o.kv_connector; }
+
+void add_buckets(std::vector<Bucket>& list, const spec::ModelSpec& model,
+                 const kvformat::Footprint& fp, const Options& o) {
   for (const GroupFootprint& g : fp.groups) {
     Bucket b;
-    b.group = {g.name, g.attention, g.group, g.layers, o.block_tokens, g.window};
+    b.group = {g.name, g.attention, g.group, g.layers, o.block_tokens, g.window, 0};
+    if (g.window > 0 && !hybrid_manager(o))
+      b.group.attention = AttentionKind::full, b.group.window = 0;
     if (g.attention == AttentionKind::recurrent) {
       const auto& state = *model.layer_groups[static_cast<std::size_t>(g.group)].recurrent;
       b.state_bytes = kvformat::recurrent_state_bytes(state, o.plan.tensor_parallel_size,
                                                       o.state_dtype, o.speculative_tokens)
                           .value();
     } else {
+      // An indexer's keys lie in the page of their layer.
       b.token_bytes = g.bytes_per_token_layer;
+      if (g.index_layers == g.layers) b.token_bytes += g.index_bytes_per_token;
     }
     auto same = std::find_if(list.begin(), list.end(), [&](const Bucket& other) {
       return other.group.attention == b.group.attention && other.group.window == b.group.window &&
@@ -40,6 +47,18 @@ std::vector<Bucket> make_buckets(const spec::ModelSpec& model, const kvformat::F
       list.push_back(b);
     else
       same->group.layers += g.layers;
+  }
+}
+
+std::vector<Bucket> make_buckets(const spec::ModelSpec& model, const kvformat::Footprint& fp,
+                                 const Options& o) {
+  std::vector<Bucket> list;
+  add_buckets(list, model, fp, o);
+  if (o.draft_model) {
+    spec::ParallelPlan plan = o.plan;
+    plan.pipeline_parallel_size = 1;
+    add_buckets(list, *o.draft_model,
+                kvformat::footprint(*o.draft_model, o.kv_dtype, {plan, 0, o.state_dtype}), o);
   }
   // Draft (MTP) layers keep KV like the model's attention layers.
   for (Bucket& b : list)
@@ -122,53 +141,68 @@ KvLayout grouped(std::vector<Bucket> buckets, const Options& o) {
 
 }  // namespace
 
+std::int64_t KvLayout::blocks_of(const KvGroup& g, std::int64_t tokens) const {
+  const std::int64_t whole_length = ceil_div(tokens, g.block_tokens);
+  switch (g.attention) {
+    case AttentionKind::none:
+    case AttentionKind::full:
+    case AttentionKind::mla:
+      return whole_length;
+    case AttentionKind::sliding_window:
+      return ceil_div(std::min(g.window - 1 + in_flight_tokens, tokens), g.block_tokens) + 1;
+    case AttentionKind::chunked_local:
+      return ceil_div(std::min(g.window + in_flight_tokens, tokens), g.block_tokens);
+    case AttentionKind::recurrent:
+      return state_blocks + (all_states ? whole_length - 1 : 0);
+  }
+  return 0;
+}
+
 std::int64_t KvLayout::blocks_for(std::int64_t tokens) const {
   std::int64_t total = 0;
-  for (const KvGroup& g : groups) {
-    const std::int64_t whole_length = ceil_div(tokens, g.block_tokens);
-    switch (g.attention) {
-      case AttentionKind::none:
-      case AttentionKind::full:
-      case AttentionKind::mla:
-        total += whole_length;
-        break;
-      case AttentionKind::sliding_window:
-        total += ceil_div(std::min(g.window - 1 + in_flight_tokens, tokens), g.block_tokens) + 1;
-        break;
-      case AttentionKind::chunked_local:
-        total += ceil_div(std::min(g.window + in_flight_tokens, tokens), g.block_tokens);
-        break;
-      case AttentionKind::recurrent:
-        total += state_blocks;
-        break;
-    }
-  }
+  for (const KvGroup& g : groups) total += blocks_of(g, tokens);
+  return total;
+}
+
+double KvLayout::bytes_for(std::int64_t tokens) const {
+  if (one_pool)
+    return static_cast<double>(blocks_for(tokens)) * static_cast<double>(block_bytes.value());
+  double total = 0;
+  for (const KvGroup& g : groups)
+    total += static_cast<double>(blocks_of(g, tokens)) * g.block_bytes;
   return total;
 }
 
 KvLayout make_layout(const spec::ModelSpec& model, const kvformat::Footprint& fp,
                      const Options& o) {
-  std::vector<Bucket> buckets = make_buckets(model, fp, o);
   KvLayout layout;
+  const bool compressed = std::any_of(fp.groups.begin(), fp.groups.end(), [&](const auto& g) {
+    return model.layer_groups[static_cast<std::size_t>(g.group)].compression.has_value();
+  });
+  std::vector<Bucket> buckets = make_buckets(model, fp, o);
   if (buckets.empty()) return layout;
-  bool compressed = false, plain = true, equal = true;
-  double widest = 0;
+  bool plain = true, equal = true;
+  double widest = 0, growing = 0;
   std::int64_t layers = 0;
-  for (const GroupFootprint& g : fp.groups)
-    compressed =
-        compressed || model.layer_groups[static_cast<std::size_t>(g.group)].compression.has_value();
   for (const Bucket& b : buckets) {
     plain = plain && b.group.window == 0 && b.state_bytes == 0;
     equal = equal && (b.token_bytes == buckets.front().token_bytes || b.state_bytes > 0);
     widest = std::max(widest, b.token_bytes);
     layers += b.group.layers;
+    growing += b.token_bytes * static_cast<double>(b.group.layers);
   }
   const bool states = std::any_of(buckets.begin(), buckets.end(),
                                   [](const Bucket& b) { return b.state_bytes > 0; });
-  const double drafts = static_cast<double>(o.draft_layers) * buckets.front().token_bytes;
-  if (compressed || plain || fp.bytes_per_sequence == 0) {
-    layout = uniform(buckets, fp.bytes_per_token + drafts, o);
-    layout.paged = !compressed;
+  if (compressed) {
+    layout = compressed_layout(model, fp, o);
+  } else if (plain) {
+    // Indexers that not every layer owns are counted by the footprint.
+    const double own =
+        o.draft_model ? growing
+        : hybrid_manager(o)
+            ? fp.bytes_per_token + static_cast<double>(o.draft_layers) * buckets.front().token_bytes
+            : growing;
+    layout = uniform(buckets, own, o);
   } else if (!states && !equal && !o.rules.pages_unified) {
     // Pages that cannot be unified: every layer is charged the widest page and its full length.
     layout = uniform(buckets, widest * static_cast<double>(layers), o);
@@ -177,10 +211,16 @@ KvLayout make_layout(const spec::ModelSpec& model, const kvformat::Footprint& fp
   } else {
     layout = grouped(std::move(buckets), o);
   }
+  // Each rank of a context-parallel group keeps every dcp-th token.
+  for (KvGroup& g : layout.groups)
+    if (g.attention != AttentionKind::recurrent) g.block_tokens *= o.decode_context_parallel_size;
   const std::int64_t batches =
       std::max<std::int64_t>(o.plan.pipeline_parallel_size, o.rules.overlapped_batches ? 2 : 1);
   layout.in_flight_tokens = batches * o.max_num_batched_tokens;
-  layout.state_blocks = (o.enable_prefix_caching.value_or(false) ? 2 : 1) + o.speculative_tokens;
+  const StateCacheMode mode = o.state_cache_mode.value_or(
+      o.enable_prefix_caching.value_or(false) ? StateCacheMode::align : StateCacheMode::none);
+  layout.state_blocks = (mode == StateCacheMode::align ? 2 : 1) + o.speculative_tokens;
+  layout.all_states = mode == StateCacheMode::all;
   return layout;
 }
 

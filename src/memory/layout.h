@@ -21,6 +21,7 @@ struct KvGroup {
   std::int64_t layers = 0;  // real layers; the rest up to the group size is padding
   std::int64_t block_tokens = 16;
   std::int64_t window = 0;  // window or chunk; 0 = none
+  double block_bytes = 0;   // of all its layers, where groups have pools of their own
 };
 
 struct KvLayout {
@@ -29,14 +30,20 @@ struct KvLayout {
   std::int64_t block_tokens = 0;  // of the attention groups (the smallest where they differ)
   Bytes block_bytes;
   std::int64_t padding_layers = 0;
-  // False for sequence compression, whose page pools are not modelled: capacity is then bytes
-  // divided by the bytes of one sequence, and a block is block_tokens of its growing part.
-  bool paged = true;
+  // False for sequence compression: pages of several sizes, a pool for each. What one request takes
+  // is then counted in bytes, and a block is block_tokens of its growing part.
+  bool one_pool = true;
 
-  // Blocks that one request of `tokens` tokens needs at most.
+  // Blocks that one request of `tokens` tokens needs at most, over all groups.
   std::int64_t blocks_for(std::int64_t tokens) const;
+  // The same in bytes; with pools of their own each group counts its own blocks.
+  double bytes_for(std::int64_t tokens) const;
   std::int64_t in_flight_tokens = 0;  // scheduled beyond the settled ones: widen a window's need
   std::int64_t state_blocks = 1;      // held per recurrent group
+  bool all_states = false;            // a state per block of the sequence besides
+
+ private:
+  std::int64_t blocks_of(const KvGroup& group, std::int64_t tokens) const;
 };
 
 KvLayout make_layout(const spec::ModelSpec& model, const kvformat::Footprint& footprint,

@@ -12,6 +12,7 @@ struct LedgerLine {
   Bytes bytes;
   std::string note;       // where the figure comes from
   bool in_budget = true;  // false: allocated outside the engine's budget (graphs before vLLM 0.21)
+  Bytes uncertainty;      // plus or minus, about one standard deviation; 0 = counted or given
 };
 
 // Invariant (asserted by check()): the lines in the budget add up to `budget`. KV is what remains;
@@ -22,7 +23,14 @@ struct Ledger {
   Bytes weights, activation, non_torch, cuda_graphs, kv, state, reserve;
   Bytes shortfall;
   std::vector<LedgerLine> lines;
-  void add(std::string line, Bytes bytes, std::string note, bool in_budget = true);
+  // What the uncertain lines in the budget leave open about the KV: root of the sum of squares.
+  Bytes kv_uncertainty() const;
+  void add(std::string line, Bytes bytes, std::string note, bool in_budget = true,
+           Bytes uncertainty = {});
+  // A line outside the budget, where the engine keeps it elsewhere.
+  void memo(std::string line, Bytes bytes, std::string note) {
+    add(std::move(line), bytes, std::move(note), false);
+  }
   void check() const;
 };
 

@@ -31,11 +31,12 @@ std::optional<Bytes> least_of_stage(const std::vector<Bytes>& list, const spec::
   return *std::min_element(first, first + static_cast<std::ptrdiff_t>(tp));
 }
 
-Batching default_batching(Engine engine, const spec::GpuSpec& gpu) {
+Batching default_batching(const Rules& rules, const spec::GpuSpec& gpu) {
   const double memory = to_gib(gpu.usable_memory());
   const bool a100 = gpu.id.substr(0, 4) == "a100";
-  switch (engine) {
+  switch (rules.engine) {
     case Engine::vllm_v1:
+      if (!rules.v1) return {256, 2048};
       if (memory >= 160) return {1024, 16384};
       if (memory >= 70 && !a100) return {1024, 8192};
       return {256, 2048};
@@ -63,11 +64,18 @@ double sglang_default_fraction(const spec::GpuSpec& gpu, const Options& o) {
 }
 
 Options with_defaults(Options o, const spec::ModelSpec& model, const spec::GpuSpec& gpu) {
-  const Batching batching = default_batching(o.rules.engine, gpu);
+  const Batching batching = default_batching(o.rules, gpu);
   if (o.max_model_len == 0) o.max_model_len = model.max_position_embeddings;
   const bool seqs_given = o.max_num_seqs > 0, tokens_given = o.max_num_batched_tokens > 0;
   if (!seqs_given) o.max_num_seqs = batching.max_num_seqs;
   if (!tokens_given) o.max_num_batched_tokens = batching.max_num_batched_tokens;
+  // Without chunked prefill a step must hold the longest prompt, and is profiled so.
+  if (!tokens_given && o.rules.whole_prompts &&
+      !o.enable_chunked_prefill.value_or(o.rules.chunked_above > 0 &&
+                                         o.max_model_len > o.rules.chunked_above))
+    o.max_num_batched_tokens = std::max(o.max_model_len, o.max_num_batched_tokens);
+  else if (!tokens_given && o.rules.whole_prompts && o.rules.chunked_tokens > 0)
+    o.max_num_batched_tokens = o.rules.chunked_tokens;
   if (!tokens_given)
     o.max_num_batched_tokens = std::min(o.max_num_batched_tokens, o.max_num_seqs * o.max_model_len);
   if (!seqs_given) o.max_num_seqs = std::min(o.max_num_seqs, o.max_num_batched_tokens);
@@ -89,10 +97,13 @@ Options with_defaults(Options o, const spec::ModelSpec& model, const spec::GpuSp
   if (!o.memory_fraction)
     o.memory_fraction = o.rules.engine == Engine::sglang ? sglang_default_fraction(gpu, o)
                                                          : o.rules.default_utilization;
+  if (o.drafter == Drafter::mtp && o.draft_layers == 0) o.draft_layers = model.num_mtp_layers;
+  if ((o.drafter == Drafter::eagle || o.drafter == Drafter::eagle3) && o.draft_layers == 0)
+    o.draft_layers = 1;
   if (!o.enable_prefix_caching) {
     bool recurrent = false;
     for (const auto& g : model.layer_groups) recurrent = recurrent || g.recurrent.has_value();
-    o.enable_prefix_caching = !recurrent || o.rules.state_prefix_caching;
+    o.enable_prefix_caching = o.rules.v1 && (!recurrent || o.rules.state_prefix_caching);
   }
   return o;
 }

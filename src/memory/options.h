@@ -74,9 +74,9 @@ std::optional<Bytes> least_of_stage(const std::vector<Bytes>& list, const spec::
 struct Batching {
   std::int64_t max_num_seqs = 0, max_num_batched_tokens = 0;
 };
-// The API server's defaults by GPU memory (vLLM arg_utils get_batch_defaults, 2026-08; SGLang's and
-// TensorRT-LLM's own), before they are fitted to max_model_len.
-Batching default_batching(Engine engine, const spec::GpuSpec& gpu);
+// The API server's defaults by GPU memory (vLLM arg_utils get_batch_defaults, 2026-08, and before
+// V1; SGLang's and TensorRT-LLM's own), before they are fitted to max_model_len.
+Batching default_batching(const Rules& rules, const spec::GpuSpec& gpu);
 
 // `options` with every default filled in for this model and GPU. Tokens are kept at most
 // max_num_seqs * max_model_len, sequences at most the tokens, as the engine does.

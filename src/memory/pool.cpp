@@ -16,12 +16,34 @@ namespace {
 
 constexpr double most_bytes = 9e18;
 
-void check_parallel(const spec::ModelSpec& model, const spec::ParallelPlan& plan) {
-  const std::string problem = kvformat::parallel_problem(model, plan);
+void check_parallel(const spec::ModelSpec& model, const Options& o) {
+  const std::string problem = kvformat::parallel_problem(model, o.plan);
   if (!problem.empty())
     throw InputError({.code = "parallel-plan",
                       .message = problem,
                       .hint = "choose a size that divides the heads"});
+  const std::int64_t dcp = o.decode_context_parallel_size, tp = o.plan.tensor_parallel_size;
+  if (dcp == 1) return;
+  // Ranks of a context-parallel group hold the same heads, so heads must be replicated that often.
+  for (const spec::LayerGroup& g : model.layer_groups) {
+    const bool latent = g.attention == spec::AttentionKind::mla || g.compression;
+    const std::int64_t heads = latent ? 1 : std::max<std::int64_t>(g.num_kv_heads, 1);
+    if (g.recurrent || (tp % dcp == 0 && heads * dcp <= tp)) continue;
+    throw InputError(
+        {.code = "parallel-plan",
+         .message = fmt::format("decode context parallel size {} needs {} x {} KV heads of {} to "
+                                "fit in and divide tensor parallel size {}",
+                                dcp, dcp, heads, model.id, tp),
+         .hint = fmt::format("at tensor parallel size {} it can be at most {}", tp,
+                             std::max<std::int64_t>(tp / heads, 1))});
+  }
+}
+
+void check_drafter(const spec::ModelSpec& model, const Options& o) {
+  if (o.drafter == Drafter::mtp && model.num_mtp_layers == 0)
+    throw InputError({.code = "drafter",
+                      .message = fmt::format("{} has no multi-token prediction layers", model.id),
+                      .hint = "use eagle3, draft_model or ngram"});
 }
 
 void warn(Pool& pool, const spec::ModelSpec& model) {
@@ -43,8 +65,9 @@ void warn(Pool& pool, const spec::ModelSpec& model) {
 // Longest request that the pool serves alone.
 std::int64_t longest(const Pool& pool) {
   const auto holds = [&](std::int64_t tokens) {
-    if (pool.layout.paged && pool.options.rules.engine == Engine::vllm_v1)
-      return pool.layout.blocks_for(tokens) <= pool.num_gpu_blocks;
+    if (pool.options.rules.engine == Engine::vllm_v1)
+      return pool.layout.one_pool ? pool.layout.blocks_for(tokens) <= pool.num_gpu_blocks
+                                  : requests_that_fit(pool, tokens) > 0;
     return sequence_bytes(pool.footprint, tokens) <= static_cast<double>(pool.ledger.kv.value());
   };
   std::int64_t low = 0, high = std::max<std::int64_t>(pool.options.max_model_len, 1);
@@ -88,53 +111,46 @@ void judge(Pool& pool) {
 
 }  // namespace
 
-double sequence_bytes(const kvformat::Footprint& fp, std::int64_t tokens) {
-  return static_cast<double>(fp.sequence_bytes(Tokens(tokens)).value());
-}
-
-void close_ledger(Pool& pool, Bytes budget) {
-  Ledger& l = pool.ledger;
-  Bytes used;
-  for (const LedgerLine& line : l.lines)
-    if (line.in_budget) used += line.bytes;
-  if (const auto given =
-          least_of_stage(pool.options.kv_cache_memory, pool.options.plan, pool.stage)) {
-    l.kv = *given;
-    l.budget = used + l.kv;
-    l.add("KV cache", l.kv, "given: kv_cache_memory_bytes");
-  } else {
-    l.budget = budget;
-    l.kv = std::max(budget - used, Bytes(0));
-    l.shortfall = std::max(used - budget, Bytes(0));
-    l.add("KV cache", l.kv, "what remains");
+std::int64_t requests_that_fit(const Pool& pool, std::int64_t tokens) {
+  const auto kv = static_cast<double>((pool.ledger.kv + pool.ledger.state).value());
+  if (pool.options.rules.engine == Engine::vllm_v1) {
+    if (!pool.layout.one_pool) {
+      const double need = pool.layout.bytes_for(tokens);
+      return need > 0 ? static_cast<std::int64_t>(kv / need) : 0;
+    }
+    const std::int64_t need = pool.layout.blocks_for(tokens);
+    return need > 0 ? pool.num_gpu_blocks / need : 0;
   }
-  l.check();
+  if (pool.options.rules.engine == Engine::llamacpp) return tokens > 0 ? pool.tokens / tokens : 0;
+  const double need = sequence_bytes(pool.footprint, tokens);
+  return need > 0 ? static_cast<std::int64_t>(kv / need) : 0;
 }
 
 Pool size_pool(const spec::ModelSpec& model, const spec::GpuSpec& gpu, const Options& options) {
-  check_parallel(model, options.plan);
+  check_parallel(model, options);
+  check_drafter(model, options);
   Pool pool;
   pool.options = with_defaults(options, model, gpu);
-  pool.ledger.total = gpu.usable_memory();
+  pool.ledger.total = pool.options.stated.total.value_or(gpu.usable_memory());
   pool.block_tokens = pool.options.block_tokens;
   std::vector<Stage> stages;
   for (int s = 0; s < options.plan.pipeline_parallel_size; ++s)
     stages.push_back(measure_stage(model, gpu, pool.options, s));
   switch (pool.options.rules.engine) {
     case Engine::vllm_v1:
-      size_vllm(pool, model, gpu, stages);
+      size_vllm(pool, model, stages);
       break;
     case Engine::sglang:
-      size_sglang(pool, model, gpu, stages);
+      size_sglang(pool, model, stages);
       break;
     case Engine::trtllm:
-      size_trtllm(pool, model, gpu, stages);
+      size_trtllm(pool, stages);
       break;
     case Engine::static_batching:
-      size_static(pool, model, gpu, stages);
+      size_static(pool, stages);
       break;
     case Engine::llamacpp:
-      size_llamacpp(pool, model, gpu, stages);
+      size_llamacpp(pool, model, stages);
       break;
   }
   judge(pool);

@@ -12,26 +12,66 @@ namespace kvsim::memory {
 namespace {
 
 // Newest first within an engine. Sources: vLLM's own log line names 0.21 for the graph estimate;
-// printed tokens and page unification from public start-up reports
+// printed tokens, page unification and the peaks of the profile run from public start-up reports;
+// release dates of 0.17, 0.20 and 0.21 are bracketed by dated reports
 // (docs/explanation/memory-ledger.md).
-constexpr std::array table{
-    Rules{Engine::vllm_v1, "vllm-v1 >= 0.21", "0.21", "2026-05-15", true, 0.92, true, true, true,
-          true, true},
-    Rules{Engine::vllm_v1, "vllm-v1 0.20", "0.20", "2026-04-27", false, 0.90, true, true, false,
-          true, false},
-    Rules{Engine::vllm_v1, "vllm-v1 0.9.2 to 0.19", "0.9.2", "2025-07-07", false, 0.90, false, true,
-          false, false, false},
-    Rules{Engine::vllm_v1, "vllm-v1 0.8 to 0.9.1", "0.8", "2025-03-18", false, 0.90, false, false,
-          false, false, false},
-    Rules{Engine::sglang, "sglang >= 0.4", "0.4", "2024-12-04", false, 0.0, false, false, false,
-          false, false},
-    Rules{Engine::trtllm, "trtllm >= 0.9", "0.9", "2024-04-16", false, 0.90, false, false, false,
-          false, false},
-    Rules{Engine::static_batching, "static", "0", "0000-00-00", false, 0.90, false, false, false,
-          false, false},
-    Rules{Engine::llamacpp, "llamacpp >= b3000", "3000", "2024-05-26", false, 1.0, false, false,
-          false, false, false},
-};
+constexpr Rules vllm(std::string_view label, std::string_view version, std::string_view date) {
+  Rules r;
+  r.label = label, r.first_version = version, r.first_date = date;
+  return r;
+}
+// Before V1 a block count was printed, and prompts ran whole.
+constexpr Rules vllm_v0(std::string_view label, std::string_view version, std::string_view date) {
+  Rules r = vllm(label, version, date);
+  r.v1 = false, r.whole_prompts = true;
+  return r;
+}
+constexpr Rules other(Engine engine, std::string_view label, std::string_view version,
+                      std::string_view date, double fraction) {
+  Rules r = vllm(label, version, date);
+  r.engine = engine, r.default_utilization = fraction, r.logit_bytes = 15;
+  return r;
+}
+
+constexpr auto make_table() {
+  Rules v021 = vllm("vllm-v1 >= 0.21", "0.21", "2026-05-15");
+  v021.default_utilization = 0.92, v021.graphs_in_budget = true, v021.logit_bytes = 15;
+  v021.tokens_by_concurrency = v021.concurrency_by_blocks = v021.pages_unified = true;
+  v021.state_prefix_caching = v021.overlapped_batches = true;
+  Rules v020 = v021;
+  v020.label = "vllm-v1 0.20", v020.first_version = "0.20", v020.first_date = "2026-04-27";
+  v020.default_utilization = 0.90, v020.graphs_in_budget = v020.pages_unified = false;
+  v020.overlapped_batches = false;
+  Rules v017 = vllm("vllm-v1 0.17 to 0.19", "0.17", "2026-03-07");
+  v017.logit_bytes = 15, v017.concurrency_by_blocks = true;
+  Rules v092 = vllm("vllm-v1 0.9.2 to 0.16", "0.9.2", "2025-07-07");
+  v092.concurrency_by_blocks = true;
+  const Rules v08 = vllm("vllm-v1 0.8 to 0.9.1", "0.8", "2025-03-18");
+  Rules v064 = vllm_v0("vllm 0.6.4 to 0.7 (V0)", "0.6.4", "2024-11-15");
+  v064.chunked_above = 32768, v064.chunked_tokens = 2048;
+  Rules v055 = vllm_v0("vllm 0.5.5 to 0.6.3 (V0)", "0.5.5", "2024-08-23");
+  v055.chunked_above = 32768, v055.chunked_tokens = 512, v055.by_free_memory = true;
+  Rules v026 = vllm_v0("vllm 0.2.6 to 0.5.4 (V0)", "0.2.6", "2023-12-17");
+  v026.by_free_memory = v026.dequantises_weights = true;
+  Rules v02 = vllm_v0("vllm 0.2 to 0.2.5 (V0)", "0.2", "2023-09-28");
+  v02.counts_non_torch = false, v02.dequantises_weights = true;
+  return std::array{
+      v021,
+      v020,
+      v017,
+      v092,
+      v08,
+      v064,
+      v055,
+      v026,
+      v02,
+      other(Engine::sglang, "sglang >= 0.4", "0.4", "2024-12-04", 0.0),
+      other(Engine::trtllm, "trtllm >= 0.9", "0.9", "2024-04-16", 0.90),
+      other(Engine::static_batching, "static", "0", "0000-00-00", 0.90),
+      other(Engine::llamacpp, "llamacpp >= b3000", "3000", "2024-05-26", 1.0),
+  };
+}
+constexpr auto table = make_table();
 
 bool is_date(std::string_view t) {
   if (t.size() != 10 || t[4] != '-' || t[7] != '-') return false;

@@ -14,21 +14,30 @@ constexpr std::string_view name(Engine e) { return engine_names[static_cast<std:
 // Unknown names: InputError with the nearest one.
 Engine parse_engine(std::string_view text);
 
-// A range of versions that size memory alike. The booleans are vLLM's; other engines have one
-// range.
+// A range of versions that size memory alike. What follows the dates is vLLM's; other engines have
+// one range.
 struct Rules {
   Engine engine = Engine::vllm_v1;
-  std::string_view label;              // "vllm-v1 >= 0.21"
-  std::string_view first_version;      // inclusive
-  std::string_view first_date;         // of that version's release, YYYY-MM-DD
-  bool graphs_in_budget = false;       // the CUDA graph estimate is subtracted from the budget
-  double default_utilization = 0.90;   // the fraction flag's default
+  std::string_view label;          // "vllm-v1 >= 0.21"
+  std::string_view first_version;  // inclusive
+  std::string_view first_date;     // of that version's release, YYYY-MM-DD
+  double default_utilization = 0.90;
+  bool v1 = true;  // false: the engine before V1, which schedules otherwise and is only sized
+  // The profile run
+  bool graphs_in_budget = false;     // the CUDA graph estimate is subtracted from the budget
+  double logit_bytes = 39;           // peak of sampling, per sequence and vocabulary entry
+  bool whole_prompts = false;        // without chunked prefill the run has max_model_len tokens
+  std::int64_t chunked_above = 0;    // longer models get chunked prefill; 0 = never by itself
+  std::int64_t chunked_tokens = 0;   // max_num_batched_tokens then
+  bool by_free_memory = false;       // what the allocator keeps beyond its peak counts too
+  bool dequantises_weights = false;  // AWQ and GPTQ products of many tokens unpack a whole matrix
+  bool counts_non_torch = true;
+  // The pool
   bool tokens_by_concurrency = false;  // printed tokens = int(concurrency * max_model_len)
-  bool concurrency_by_blocks =
-      false;                   // blocks / blocks of one request; tokens / max_model_len before
-  bool pages_unified = false;  // unequal page sizes are unified; one page for all layers before
-  bool state_prefix_caching = false;  // prefix caching of recurrent models is on by default
-  bool overlapped_batches = false;    // two batches in flight
+  bool concurrency_by_blocks = false;  // blocks / blocks of a request; tokens / length before
+  bool pages_unified = false;          // unequal pages are unified; one page for all layers before
+  bool state_prefix_caching = false;   // prefix caching of recurrent models is on by default
+  bool overlapped_batches = false;     // two batches in flight
 };
 
 // `version` is a version ("0.21.0", "v0.9.2", "b4500"), a date ("2026-08-17") or empty, which means

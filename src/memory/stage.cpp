@@ -1,19 +1,12 @@
 #include "memory/stage.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
-
-#include "memory/estimates.h"
+#include "memory/weight_lines.h"
 
 namespace kvsim::memory {
 namespace {
 
-Bytes whole(double bytes) { return Bytes(static_cast<std::int64_t>(std::ceil(bytes))); }
-
-spec::WeightBytes stage_weights(const spec::ModelSpec& model, const Options& o, int index) {
-  const auto range = kvformat::stage_layers(model.num_layers, o.plan.pipeline_parallel_size, index);
-  return spec::weight_bytes(model, o.plan, range.first, range.last);
+Estimate stated_or(const std::optional<Bytes>& stated, Estimate estimate) {
+  return stated ? Estimate{*stated, Bytes(0), "given"} : estimate;
 }
 
 }  // namespace
@@ -23,24 +16,17 @@ Stage measure_stage(const spec::ModelSpec& model, const spec::GpuSpec& gpu, cons
   Stage s;
   s.index = index;
   s.footprint = kvformat::footprint(model, o.kv_dtype, {o.plan, index, o.state_dtype});
-  for (double kind : stage_weights(model, o, index).by_kind) s.weights += whole(kind);
-  s.activation = activation_estimate(model, o);
-  s.non_torch = non_torch_estimate(gpu, o);
-  s.graphs = graph_estimate(model, gpu, o);
+  s.weights = weight_lines(model, o, index);
+  for (const LedgerLine& line : s.weights) s.weight_bytes += line.bytes;
+  s.activation = stated_or(o.stated.activation, profile_run(model, o).peak());
+  s.non_torch = stated_or(o.stated.non_torch, non_torch_estimate(gpu, o));
+  s.graphs = stated_or(o.stated.cuda_graphs, graph_estimate(model, gpu, o));
   return s;
 }
 
-void add_weights(Ledger& ledger, const spec::ModelSpec& model, const Options& o,
-                 const Stage& stage) {
-  const spec::WeightBytes weights = stage_weights(model, o, stage.index);
-  for (std::size_t i = 0; i < weights.by_kind.size(); ++i) {
-    if (weights.by_kind[i] == 0) continue;
-    const auto kind = static_cast<spec::WeightKind>(i);
-    ledger.add("weights: " + std::string(spec::name(kind)), whole(weights.by_kind[i]),
-               fmt::format("dimensions of {} at {:g} bits a weight", model.id,
-                           spec::stored_bits(model, kind)));
-  }
-  ledger.weights = stage.weights;
+void add_weights(Ledger& ledger, const Stage& stage) {
+  ledger.lines.insert(ledger.lines.end(), stage.weights.begin(), stage.weights.end());
+  ledger.weights = stage.weight_bytes;
 }
 
 }  // namespace kvsim::memory

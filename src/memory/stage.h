@@ -1,5 +1,8 @@
 #pragma once
+#include <vector>
+
 #include "kvformat/footprint.h"
+#include "memory/estimates.h"
 #include "memory/ledger.h"
 #include "memory/options.h"
 #include "spec/weights.h"
@@ -10,14 +13,15 @@ namespace kvsim::memory {
 struct Stage {
   int index = 0;
   kvformat::Footprint footprint;
-  Bytes weights, activation, non_torch, graphs;
+  std::vector<LedgerLine> weights;  // a line per kind, the drafter's and the tables' among them
+  Bytes weight_bytes;
+  Estimate activation, non_torch, graphs;
 };
 
 Stage measure_stage(const spec::ModelSpec& model, const spec::GpuSpec& gpu, const Options& options,
                     int index);
 
-// Adds the weights to the ledger, a line per kind.
-void add_weights(Ledger& ledger, const spec::ModelSpec& model, const Options& options,
-                 const Stage& stage);
+// Adds the stage's weights to the ledger.
+void add_weights(Ledger& ledger, const Stage& stage);
 
 }  // namespace kvsim::memory

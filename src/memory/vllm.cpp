@@ -28,19 +28,16 @@ Sized size_stage(const Pool& pool, const spec::ModelSpec& model, const Stage& st
   part.stage = stage.index;
   part.ledger.total = pool.ledger.total;
   Ledger& l = part.ledger;
-  add_weights(l, model, o, stage);
-  l.activation = stage.activation;
-  l.non_torch = stage.non_torch;
-  l.cuda_graphs = stage.graphs;
-  l.add("activation peak", stage.activation,
-        fmt::format("estimate: dummy run at {} tokens, sampler at {} sequences",
-                    o.max_num_batched_tokens, o.max_num_seqs));
-  l.add("non-torch", stage.non_torch, "estimate: libraries and communication buffers");
+  add_weights(l, stage);
+  l.activation = stage.activation.bytes;
+  l.non_torch = stage.non_torch.bytes;
+  l.cuda_graphs = stage.graphs.bytes;
+  l.add("activation peak", l.activation, stage.activation.note, true, stage.activation.uncertainty);
+  l.add("non-torch", l.non_torch, stage.non_torch.note, true, stage.non_torch.uncertainty);
   const bool inside = o.rules.graphs_in_budget || !o.kv_cache_memory.empty();
-  l.add("CUDA graphs", stage.graphs,
-        inside ? "estimate by captured sizes and layers"
-               : "estimate; captured outside the budget before 0.21",
-        inside);
+  l.add("CUDA graphs", l.cuda_graphs,
+        stage.graphs.note + (inside ? "" : "; outside the budget before 0.21"), inside,
+        stage.graphs.uncertainty);
   const auto budget = static_cast<std::int64_t>(
       std::ceil(static_cast<double>(l.total.value()) * *o.memory_fraction));
   close_ledger(part, Bytes(budget));
@@ -50,10 +47,61 @@ Sized size_stage(const Pool& pool, const spec::ModelSpec& model, const Stage& st
   return result;
 }
 
+// The printed token count and concurrency.
+void count_tokens(Pool& pool) {
+  const Options& o = pool.options;
+  const std::int64_t length = o.max_model_len, blocks = pool.num_gpu_blocks;
+  const auto groups = static_cast<std::int64_t>(pool.layout.groups.size());
+  if (groups == 0) return;
+  if (!pool.layout.one_pool) {
+    pool.max_concurrency =
+        static_cast<double>(pool.ledger.kv.value()) / pool.layout.bytes_for(length);
+    pool.tokens = static_cast<std::int64_t>(pool.max_concurrency * static_cast<double>(length));
+    pool.warnings.push_back(
+        "sequence compression: pages of several sizes are counted without padding; the one public "
+        "start that prints its need asks for 1.29 times as much");
+    return;
+  }
+  const std::int64_t need = pool.layout.blocks_for(length);
+  pool.max_concurrency = static_cast<double>(blocks) / static_cast<double>(need);
+  pool.tokens = blocks / groups * pool.block_tokens * o.decode_context_parallel_size;
+  if (o.rules.tokens_by_concurrency) pool.tokens = product_over(blocks, length, need);
+  if (!o.rules.concurrency_by_blocks)
+    pool.max_concurrency = static_cast<double>(pool.tokens) / static_cast<double>(length);
+  if (pool.layout.padding_layers > 0)
+    pool.warnings.push_back(fmt::format(
+        "Add {} padding layers: kinds of layers that differ in number share one group size ({})",
+        pool.layout.padding_layers, pool.layout.group_size));
+}
+
+// Host memory for swapped blocks, before V1: 4 GiB per GPU unless told otherwise.
+std::int64_t cpu_blocks(const Pool& pool) {
+  const Bytes space = pool.options.swap_space.value_or(Bytes(4 * gib));
+  const std::int64_t block = pool.layout.block_bytes.value();
+  return block > 0 ? space.value() / block : 0;
+}
+
+// The lines of the version's own log.
+void say(Pool& pool) {
+  const Options& o = pool.options;
+  const Bytes kv = pool.ledger.kv - pool.ledger.shortfall;
+  const std::string concurrency =
+      fmt::format("Maximum concurrency for {} tokens per request: {:.2f}x",
+                  o.rules.v1 ? format_integer(o.max_model_len) : std::to_string(o.max_model_len),
+                  pool.max_concurrency);
+  if (o.rules.v1)
+    pool.engine_log = {fmt::format("Available KV cache memory: {:.2f} GiB", to_gib(kv)),
+                       fmt::format("GPU KV cache size: {} tokens", format_integer(pool.tokens)),
+                       concurrency};
+  else
+    pool.engine_log = {
+        fmt::format("# GPU blocks: {}, # CPU blocks: {}", pool.num_gpu_blocks, cpu_blocks(pool)),
+        concurrency};
+}
+
 }  // namespace
 
-void size_vllm(Pool& pool, const spec::ModelSpec& model, const spec::GpuSpec&,
-               const std::vector<Stage>& stages) {
+void size_vllm(Pool& pool, const spec::ModelSpec& model, const std::vector<Stage>& stages) {
   bool first = true;
   for (const Stage& stage : stages) {
     Sized sized = size_stage(pool, model, stage);
@@ -70,33 +118,10 @@ void size_vllm(Pool& pool, const spec::ModelSpec& model, const spec::GpuSpec&,
     pool.num_gpu_blocks = sized.blocks;
   }
   const Options& o = pool.options;
-  const std::int64_t length = o.max_model_len, blocks = pool.num_gpu_blocks;
+  if (o.num_gpu_blocks_override) pool.num_gpu_blocks = *o.num_gpu_blocks_override;
   if (pool.layout.block_tokens > 0) pool.block_tokens = pool.layout.block_tokens;
-  const auto groups = static_cast<std::int64_t>(pool.layout.groups.size());
-  if (!pool.layout.paged) {
-    pool.max_concurrency =
-        static_cast<double>(pool.ledger.kv.value()) / sequence_bytes(pool.footprint, length);
-    pool.tokens = static_cast<std::int64_t>(pool.max_concurrency * static_cast<double>(length));
-    pool.warnings.push_back(
-        "page pools of sequence-compressed models are not modelled: capacity is KV bytes over the "
-        "bytes of one sequence");
-  } else if (groups > 0) {
-    const std::int64_t need = pool.layout.blocks_for(length);
-    pool.max_concurrency = static_cast<double>(blocks) / static_cast<double>(need);
-    pool.tokens = blocks / groups * pool.block_tokens;
-    if (o.rules.tokens_by_concurrency) pool.tokens = product_over(blocks, length, need);
-    if (!o.rules.concurrency_by_blocks)
-      pool.max_concurrency = static_cast<double>(pool.tokens) / static_cast<double>(length);
-    if (pool.layout.padding_layers > 0)
-      pool.warnings.push_back(fmt::format(
-          "Add {} padding layers: kinds of layers that differ in number share one group size ({})",
-          pool.layout.padding_layers, pool.layout.group_size));
-  }
-  pool.engine_log = {fmt::format("Available KV cache memory: {:.2f} GiB",
-                                 to_gib(pool.ledger.kv - pool.ledger.shortfall)),
-                     fmt::format("GPU KV cache size: {} tokens", format_integer(pool.tokens)),
-                     fmt::format("Maximum concurrency for {} tokens per request: {:.2f}x",
-                                 format_integer(length), pool.max_concurrency)};
+  count_tokens(pool);
+  say(pool);
 }
 
 }  // namespace kvsim::memory

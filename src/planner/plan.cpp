@@ -43,7 +43,8 @@ Explorer explore(const Request& r) {
     other.options.kv_dtype = *kvformat::find_kv_dtype(name);
     const memory::Pool pool = memory::size_pool(other.model, other.gpu, other.options);
     Explorer::Row row{name, other.options.kv_dtype.bits_per_element(), {}};
-    for (std::int64_t n : table.contexts) row.requests.push_back(requests_that_fit(pool, n));
+    for (std::int64_t n : table.contexts)
+      row.requests.push_back(memory::requests_that_fit(pool, n));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -117,7 +118,7 @@ Plan make_plan(const Request& asked) {
     plan.warnings.push_back(
         fmt::format("{} requests of {} tokens do not fit at once: the pool holds {}", plan.at.batch,
                     format_integer(plan.at.context),
-                    requests_that_fit(pool, plan.at.context) * o.plan.data_parallel_size));
+                    memory::requests_that_fit(pool, plan.at.context) * o.plan.data_parallel_size));
   plan.advice = make_advice(r, pool);
   return plan;
 }

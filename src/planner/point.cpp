@@ -57,7 +57,7 @@ Point make_point(const Request& r, const memory::Pool& pool) {
   p.batch = r.batch.value_or(1);
   p.kv_bytes = memory::deployment_kv_bytes(r.model, pool.options, p.context, p.batch);
   const std::int64_t batch = rank_batch(r, p.batch);
-  p.kv_fits = requests_that_fit(pool, p.context) >= batch;
+  p.kv_fits = memory::requests_that_fit(pool, p.context) >= batch;
   const auto cost = make_cost(r, pool);
   p.source = cost::source_names[static_cast<std::size_t>(cost->source())];
   p.source_note = cost->describe();
@@ -82,18 +82,6 @@ Point make_point(const Request& r, const memory::Pool& pool) {
   std::stable_sort(p.operators.begin(), p.operators.end(),
                    [](const Operator& a, const Operator& b) { return a.ms > b.ms; });
   return p;
-}
-
-std::int64_t requests_that_fit(const memory::Pool& pool, std::int64_t context) {
-  if (pool.options.rules.engine == memory::Engine::vllm_v1 && pool.layout.paged) {
-    const std::int64_t need = pool.layout.blocks_for(context);
-    return need > 0 ? pool.num_gpu_blocks / need : 0;
-  }
-  if (pool.options.rules.engine == memory::Engine::llamacpp)
-    return context > 0 ? pool.tokens / context : 0;
-  const auto sequence = pool.footprint.sequence_bytes(Tokens(context)).value();
-  const Bytes held = pool.ledger.kv + pool.ledger.state;
-  return sequence > 0 ? held.value() / sequence : 0;
 }
 
 }  // namespace kvsim::planner

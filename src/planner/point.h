@@ -15,7 +15,4 @@ double prefill_seconds(const Request& request, const memory::Pool& pool,
 
 Point make_point(const Request& request, const memory::Pool& pool);
 
-// Requests of `context` tokens that one replica's pool holds.
-std::int64_t requests_that_fit(const memory::Pool& pool, std::int64_t context);
-
 }  // namespace kvsim::planner

@@ -25,7 +25,8 @@ Candidate evaluate(const Request& r) {
   }
   const std::int64_t context =
       r.context.value_or(std::min<std::int64_t>(pool.options.max_model_len, 4096));
-  std::int64_t batch = std::min(requests_that_fit(pool, context), pool.options.max_num_seqs);
+  std::int64_t batch =
+      std::min(memory::requests_that_fit(pool, context), pool.options.max_num_seqs);
   const bool capped = batch == pool.options.max_num_seqs;
   if (r.batch) batch = std::min(batch, ceil_div(*r.batch, c.plan.data_parallel_size));
   if (batch == 0) {

@@ -64,7 +64,7 @@ Usable running(const memory::Pool& pool) {
 }  // namespace
 
 Usable usable_tokens(const memory::Pool& pool) {
-  if (pool.options.rules.engine != memory::Engine::vllm_v1 || !pool.layout.paged ||
+  if (pool.options.rules.engine != memory::Engine::vllm_v1 || !pool.layout.one_pool ||
       pool.layout.groups.empty())
     return {pool.tokens, "as printed"};
   if (pool.num_gpu_blocks < 1) return {0, "no blocks"};

@@ -97,11 +97,15 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
         "choose a size that divides the attention heads");
   apply_quantization(pool, error);
   try {
+    const memory::Rules& rules =
+        memory::resolve_rules(memory::parse_engine(c.profile), c.engine_version.value_or(""));
+    if (!rules.v1)
+      return error("engine_version", "engine-version",
+                   fmt::format("the profile vllm-v1 schedules as vLLM does from 0.8 on, not as {}",
+                               rules.label),
+                   "`kvsim plan` sizes older versions");
     pool.kv_dtype = &kvformat::resolve_kv_dtype(c.kv_cache_dtype, pool.model);
-    pool.size = memory::size_pool(
-        pool.model, pool.gpu,
-        memory_options(pool, memory::resolve_rules(memory::parse_engine(c.profile),
-                                                   c.engine_version.value_or(""))));
+    pool.size = memory::size_pool(pool.model, pool.gpu, memory_options(pool, rules));
   } catch (const InputError& problem) {
     const bool dtype = pool.kv_dtype == nullptr;
     const Diagnostic& d = problem.diagnostics().front();

@@ -83,13 +83,12 @@ ModelSpec import_hf_config(const config::Document& document, const config::Docum
   // Sizes of lists are compared with the number of layers: nothing more can be said without it.
   diagnostics.throw_if_errors();
   family->import(view, model);
+  hf::import_vision(view, model);
   hf::import_quantization(view, quant, model, diagnostics);
   diagnostics.throw_if_errors();
   model.sources = {
       fmt::format("dimensions: Hugging Face configuration, model_type {}", where.string())};
   if (quant) model.sources.emplace_back("quantization: hf_quant_config.json");
-  if (root.find("vision_config").exists())
-    view.assume("Parameters of the vision encoder are not counted.");
   for (const std::string& text : view.assumptions())
     model.notes += (model.notes.empty() ? "" : " ") + text;
   shorten(model.layer_pattern);

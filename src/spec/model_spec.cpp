@@ -87,6 +87,16 @@ static void fields(FieldVisitor& v, Quantization& x) {
           x.kv_cache_dtype);
 }
 
+static void fields(FieldVisitor& v, VisionEncoder& x) {
+  v.field({"hidden_size", "width of the encoder", {}, true}, x.hidden_size, at_least(1));
+  v.field({"intermediate_size", "width of its MLP"}, x.intermediate_size, at_least(0));
+  v.field({"num_layers", "layers of the encoder"}, x.num_layers, at_least(0));
+  v.field({"patches_per_image", "of the largest image the processor lets through"},
+          x.patches_per_image, at_least(0));
+  v.field({"tokens_per_image", "of that image, as the language model sees it"}, x.tokens_per_image,
+          at_least(0));
+}
+
 void fields(FieldVisitor& v, LayerGroup& g) {
   v.field({"name", "name used in layer_pattern", {}, true}, g.name);
   v.choice({"attention", "what a layer keeps per token and reads per step", {}, true}, g.attention,
@@ -144,6 +154,7 @@ void fields(FieldVisitor& v, ModelSpec& m) {
   v.field({"active_params_b", "published active parameters in 10^9; 0 = unknown"},
           m.active_params_b, at_least(0));
   v.field({"vision_params", "parameters outside the language model"}, m.vision_params, at_least(0));
+  v.object({"vision", "image encoder"}, m.vision);
   v.field({"extra_params", "language-model parameters that these dimensions do not describe"},
           m.extra_params, at_least(0));
   v.field({"sources", "where each figure comes from"}, m.sources);

@@ -124,6 +124,13 @@ struct Quantization {
   }
 };
 
+// What the profile run of a vision-language model needs of its image encoder.
+struct VisionEncoder {
+  std::int64_t hidden_size = 0, intermediate_size = 0, num_layers = 0;
+  std::int64_t patches_per_image = 0;  // of the largest image that the processor lets through
+  std::int64_t tokens_per_image = 0;   // of that image, as the language model sees it
+};
+
 struct ModelSpec {
   std::string id;
   std::vector<std::string> aliases;
@@ -142,6 +149,7 @@ struct ModelSpec {
   std::int64_t num_mtp_layers = 0;  // multi-token prediction layers shipped with the model
   double total_params_b = 0, active_params_b = 0;  // published, 10^9; 0 = unknown
   std::int64_t vision_params = 0;  // parameters outside the language model (encoder, projector)
+  std::optional<VisionEncoder> vision;
   std::int64_t extra_params =
       0;  // language-model parameters that the dimensions above do not describe
   std::vector<std::string> sources;  // where each figure comes from

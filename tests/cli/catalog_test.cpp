@@ -107,6 +107,6 @@ TEST_CASE("gpu list and gpu show give figures with their sources") {
   Kvsim({"gpu", "show", "h200-sxm", "--json"})
       .exits(0)
       .out_is_json()
-      .out_has("\"memory_reported\": 150754820096");
+      .out_has("\"memory_reported\": 150109106995");
   Kvsim({"gpu", "show", "h100-sxn"}).exits(3).out_is("").err_has("h100-sxm");
 }

@@ -65,7 +65,7 @@ TEST_CASE("what is called usable fits the blocks under every rule") {
       r.options.rules = memory::resolve_rules(memory::Engine::vllm_v1, version);
       const memory::Pool pool = pool_of(r);
       const Usable u = usable_tokens(pool);
-      if (!pool.layout.paged || pool.num_gpu_blocks == 0) continue;
+      if (!pool.layout.one_pool || pool.num_gpu_blocks == 0) continue;
       const std::int64_t length = pool.options.max_model_len;
       const std::int64_t running = u.tokens / length * pool.layout.blocks_for(length);
       CHECK(std::min(running, kept(pool, u.tokens)) < pool.num_gpu_blocks);

@@ -40,6 +40,9 @@ void groups_from_layer_types(View& view, ModelSpec& model,
 void single_group(ModelSpec& model, LayerGroup group);
 void no_group_of(View& view, const std::string& word);
 
+// Weights and profile-run image of vision_config, where there is one.
+void import_vision(View& view, ModelSpec& model);
+
 void import_quantization(View& view, const config::Document* quant, ModelSpec& model,
                          Diagnostics& diagnostics);
 
