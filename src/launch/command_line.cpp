@@ -151,6 +151,7 @@ void take_positionals(Command& command, const EngineFlags& flags, const Words& w
                    .message = fmt::format("\"{}\" belongs to no flag", words[next].text),
                    .file = name,
                    .line = words[next].line,
+                   .column = 1,
                    .hint = "quote a value that holds blanks"});
 }
 

@@ -52,6 +52,7 @@ struct Setting {
   std::string value;  // "" = the flag takes none
   std::string from;   // "-tp 8"
   int line = 0;
+  bool overridden = false;  // by a flag of kvsim's own line; set by who merges the two
 };
 
 struct Leftover {

@@ -126,6 +126,7 @@ class Splitter {
                                   .message = fmt::format("the quote {} is not closed", mark),
                                   .file = name_,
                                   .line = first_line,
+                                  .column = 1,
                                   .hint = "paste the command whole"});
     ++at_;
   }

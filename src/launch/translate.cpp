@@ -132,7 +132,8 @@ void refuse_value(const Argument& a, const std::string& name, std::string_view e
                  .message = fmt::format("{}: expected {}, found \"{}\"", a.name, expected,
                                         a.values.empty() ? "" : a.values.front()),
                  .file = name,
-                 .line = a.line});
+                 .line = a.line,
+                 .column = 1});
 }
 
 std::string integer_value(const Argument& a, const std::string& name) {
@@ -172,6 +173,7 @@ Translation translate(const EngineFlags& flags, const std::vector<Argument>& arg
                                   .message = fmt::format("{} stands without its value", a.name),
                                   .file = name,
                                   .line = a.line,
+                                  .column = 1,
                                   .hint = "is the command complete?"});
     const bool again =
         std::any_of(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end(),

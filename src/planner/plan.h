@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "launch/command_line.h"
 #include "planner/feasible.h"
 #include "planner/request.h"
 #include "planner/smallest.h"
@@ -92,6 +93,7 @@ struct Plan {
   std::vector<std::string> engine_log, warnings;
   std::vector<Advice> advice;
   std::set<std::string> given;  // settings that the user gave; the rest are defaults
+  std::optional<launch::Command> from_command;  // where they were taken from
 };
 
 // Throws InputError for what cannot be planned at all (heads that tensor parallelism does not

@@ -4,6 +4,7 @@
 
 #include "report/plan_answers.h"
 #include "report/plan_json.h"
+#include "report/plan_sources.h"
 #include "report/table.h"
 #include "units/format.h"
 
@@ -169,7 +170,8 @@ std::string search_table(const std::vector<planner::Candidate>& list) {
 }  // namespace
 
 std::string plan_text(const Plan& p, const std::vector<planner::Candidate>& search) {
-  std::string out = ledger(p) + "\n" + kv(p) + "\n" + point(p) + "\n" + explorer(p);
+  std::string out = p.from_command ? from_command_text(*p.from_command) + "\n" : "";
+  out += ledger(p) + "\n" + kv(p) + "\n" + point(p) + "\n" + explorer(p);
   if (!search.empty()) out += "\n" + search_table(search);
   if (!p.warnings.empty()) out += "\n";
   for (const std::string& w : p.warnings) out += broken("warning: " + w);

@@ -23,6 +23,16 @@ class Catalog {
   std::vector<std::string> gpu_ids() const;
   std::vector<std::string> link_ids() const;
 
+  // The catalog's id for a name as hubs and folders spell it: "org/Meta-Llama-3.1-8B-Instruct-AWQ",
+  // "models/qwen3-8b-Q4_K_M.gguf". An id or alias first; then without the folder; then without
+  // endings that name a tuning (Instruct, Chat, it, ...) or a weight format, which is answered in
+  // `format` as spec::quantization_names() has it ("?" = one that has no such name). Nothing when
+  // the catalog has no such model.
+  struct Spelling {
+    std::string id, format;
+  };
+  std::optional<Spelling> find_spelling(std::string_view name) const;
+
   // By id or alias, without regard to case. Unknown: InputError with the nearest id; `where`
   // (may be empty) says which field of which file asked.
   ModelSpec model(std::string_view id, const config::RawValue& where = {}) const;

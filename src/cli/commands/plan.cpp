@@ -2,6 +2,9 @@
 
 #include "cli/commands/makers.h"
 #include "cli/commands/plan_flags.h"
+#include "cli/commands/plan_scenario.h"
+#include "cli/commands/plan_sources.h"
+#include "config/document.h"
 #include "planner/answers.h"
 #include "planner/search.h"
 #include "report/plan_json.h"
@@ -19,7 +22,21 @@ class PlanCommand final : public Command {
                   "prefill and decode time at one point");
     flags.example("kvsim plan deepseek-v3 --gpu h200-sxm --search --gpus 8",
                   "rank the ways to use eight GPUs");
+    flags.example("kvsim plan --from-command serve.sh --gpu h100-sxm",
+                  "the same for the command that starts the engine");
     deployment_.describe(flags);
+    flags.section("Other forms");
+    flags
+        .option("--from-command", from_command_,
+                "take the deployment from a command that starts an engine, such as vllm serve ...; "
+                "flags given here win")
+        .value("FILE")
+        .completes(Complete::file);
+    flags
+        .option("--write-scenario", scenario_,
+                "write the deployment as a scenario for kvsim run, with a small workload")
+        .value("FILE")
+        .completes(Complete::file);
     flags.section("Search");
     flags.flag("--search", search_,
                "rank tensor, pipeline and data parallel splits and KV formats");
@@ -29,18 +46,43 @@ class PlanCommand final : public Command {
   Exit run(Context& context) override {
     if (gpus_ && !search_) throw UsageError("--gpus is for --search", "add --search");
     const spec::Catalog catalog(context.catalog_folders());
+    std::vector<std::string> warnings;
+    std::optional<launch::Command> command;
+    if (!from_command_.empty())
+      command = fill_from_command(deployment_, from_command_, catalog, warnings);
     const planner::Request request = deployment_.request(catalog);
     planner::Plan plan = planner::answer(request);
     plan.given = deployment_.given();
+    plan.from_command = std::move(command);
+    plan.warnings.insert(plan.warnings.end(), warnings.begin(), warnings.end());
     std::vector<planner::Candidate> candidates;
     if (search_) candidates = planner::search_deployments(request, gpus_.value_or(8));
+    if (!scenario_.empty()) write_scenario(context, request, plan, catalog);
     context.print(context.json() ? report::plan_json(plan, candidates)
                                  : report::plan_text(plan, candidates));
     return plan.fits ? Exit::ok : Exit::no;
   }
 
  private:
+  void write_scenario(Context& context, const planner::Request& request, const planner::Plan& plan,
+                      const spec::Catalog& catalog) const {
+    if (scenario_ == "-")
+      throw UsageError("--write-scenario and the plan both want stdout", "name a file",
+                       "usage-stdout");
+    if (!plan.fits) {
+      context.warn("plan-scenario", "no scenario is written: the deployment does not fit",
+                   plan.limit);
+      return;
+    }
+    const PlanScenario made = plan_scenario(deployment_, request, plan, scenario_, catalog);
+    config::write_file(scenario_, made.text);
+    context.note(scenario_ + " has a workload to replace: " + made.workload);
+    for (const std::string& flag : made.left_out)
+      context.warn("plan-scenario", "scenarios have no field for " + flag + ": it is left out");
+  }
+
   PlanFlags deployment_;
+  std::string from_command_, scenario_;
   std::optional<int> gpus_;
   bool search_ = false;
 };

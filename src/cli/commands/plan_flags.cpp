@@ -31,11 +31,9 @@ T word(const std::array<std::string_view, N>& names, std::string_view text) {
 
 void PlanFlags::describe(Flags& flags) {
   flags.positional("MODEL", model_, "catalog id, kvsim model file, or a Hugging Face config.json")
-      .require()
       .completes(Complete::model);
-  flags.option("--gpu", gpu_, "catalog id or GPU file")
+  flags.option("--gpu", gpu_, "catalog id or GPU file; needed unless a log tells it")
       .value("GPU")
-      .require()
       .completes(Complete::gpu);
   deployment(flags);
   memory(flags);
@@ -227,10 +225,10 @@ void PlanFlags::take_memory(memory::Options& o) const {
   o.cpu_offload = offload_.value_or(Bytes(0));
   o.swap_space = swap_;
   o.images_per_prompt = images_;
-  o.enforce_eager = enforce_eager_;
+  o.enforce_eager = enforce_eager_.value_or(false);
   o.enable_prefix_caching = prefix_caching_, o.enable_chunked_prefill = chunked_prefill_;
-  o.hybrid_kv_cache_manager = !hybrid_off_;
-  o.kv_connector = connector_;
+  o.hybrid_kv_cache_manager = !hybrid_off_.value_or(false);
+  o.kv_connector = connector_.value_or(false);
   if (state_dtype_ && *state_dtype_ != "auto") o.state_dtype = spec::parse_dtype(*state_dtype_);
   if (state_mode_)
     o.state_cache_mode = word<memory::StateCacheMode>(memory::state_cache_mode_names, *state_mode_);
@@ -256,6 +254,13 @@ void PlanFlags::take_speculation(memory::Options& o, const spec::Catalog& catalo
 }
 
 planner::Request PlanFlags::request(const spec::Catalog& catalog) const {
+  if (model_.empty())
+    throw UsageError("plan needs MODEL: a catalog id, a kvsim model file, or a config.json",
+                     "see kvsim help plan; --from-command and --from-log name one too",
+                     "usage-missing");
+  if (gpu_.empty())
+    throw UsageError("plan needs --gpu GPU: a catalog id or a GPU file", "see kvsim help plan",
+                     "usage-missing");
   planner::Request r;
   r.model = catalog.resolve_model(model_);
   r.gpu = catalog.resolve_gpu(gpu_);
@@ -266,7 +271,7 @@ planner::Request PlanFlags::request(const spec::Catalog& catalog) const {
   o.plan.tensor_parallel_size = tp_.value_or(1);
   o.plan.pipeline_parallel_size = pp_.value_or(1);
   o.plan.data_parallel_size = dp_.value_or(1);
-  o.plan.enable_expert_parallel = expert_parallel_;
+  o.plan.enable_expert_parallel = expert_parallel_.value_or(false);
   o.decode_context_parallel_size = dcp_.value_or(1);
   o.max_model_len = max_model_len_.value_or(0);
   o.max_num_seqs = max_num_seqs_.value_or(0);

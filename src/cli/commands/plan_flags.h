@@ -20,6 +20,19 @@ class PlanFlags {
   // Settings by their JSON name that were given; the rest are defaults.
   std::set<std::string> given() const;
 
+  // The flags as words, as on a command line. Throws UsageError.
+  static PlanFlags from_words(const std::vector<std::string>& words);
+  // Takes from `other` what is not given here.
+  void fill(const PlanFlags& other);
+  // Whether the flag of that name (with or without "no-") is given.
+  bool has(std::string_view flag) const;
+  // Names of the optional flags that are given, in the order of the table.
+  std::vector<std::string> names() const;
+  const std::string& model() const { return model_; }
+  const std::string& gpu() const { return gpu_; }
+  void set_model(std::string model) { model_ = std::move(model); }
+  void set_gpu(std::string gpu) { gpu_ = std::move(gpu); }
+
  private:
   void deployment(Flags& flags);
   void memory(Flags& flags);
@@ -28,6 +41,9 @@ class PlanFlags {
   void take_memory(memory::Options& options) const;
   void take_speculation(memory::Options& options, const spec::Catalog& catalog) const;
   std::vector<Bytes> sizes(const char* flag, const std::optional<std::string>& text) const;
+  // Calls visit(name, mine, theirs) for every optional flag.
+  template <class Mine, class Theirs, class Visit>
+  static void each(Mine& mine, Theirs& theirs, Visit visit);
 
   std::string model_, gpu_;
   std::optional<std::string> engine_, version_, kv_dtype_, quantization_, state_dtype_, state_mode_,
@@ -37,8 +53,8 @@ class PlanFlags {
       context_, batch_, images_, blocks_, max_total_tokens_, speculative_tokens_;
   std::optional<double> utilization_, static_fraction_, free_fraction_, state_ratio_, window_ratio_;
   std::optional<Bytes> weights_, activation_, non_torch_, graphs_, offload_, swap_;
-  std::optional<bool> prefix_caching_, chunked_prefill_;
-  bool expert_parallel_ = false, enforce_eager_ = false, hybrid_off_ = false, connector_ = false;
+  std::optional<bool> prefix_caching_, chunked_prefill_, expert_parallel_, enforce_eager_,
+      hybrid_off_, connector_;
 };
 
 }  // namespace kvsim::cli

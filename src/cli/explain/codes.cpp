@@ -97,6 +97,9 @@ constexpr CodeText codes[] = {
     {"command-missing-value", "a flag of a pasted command stands without its value", ""},
     {"command-word", "a word of a pasted command belongs to no flag",
      "Quote a value that holds blanks."},
+    {"command-model", "a pasted command or log names no model", "Give MODEL on the line."},
+    {"plan-scenario", "a planned deployment is not, or not wholly, a scenario",
+     "Scenarios have the fields of docs/reference/scenario.md."},
 
     // CSV files (exit 3)
     {"csv-empty", "the file has no header line", ""},

@@ -1,0 +1,58 @@
+#include "report/plan_sources.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/table.h"
+
+namespace kvsim::report {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string set_text(const launch::Setting& s) {
+  return s.value.empty() ? s.flag : s.flag + " " + s.value;
+}
+
+ordered_json leftovers(const std::vector<launch::Leftover>& list, const char* reason) {
+  ordered_json out = ordered_json::array();
+  for (const launch::Leftover& l : list) out.push_back({{"words", l.words}, {reason, l.why}});
+  return out;
+}
+
+}  // namespace
+
+std::string from_command_text(const launch::Command& c) {
+  Table t({{"", Align::left}, {"", Align::left}});
+  t.row({"MODEL " + c.flags.model, ""});
+  for (const launch::Setting& s : c.flags.settings)
+    t.row({set_text(s),
+           s.from == set_text(s) && !s.overridden
+               ? ""
+               : fmt::format("from {}{}", s.from,
+                             s.overridden ? "; kvsim's own flag is taken instead" : "")});
+  if (!c.flags.neutral.empty())
+    t.row({"(no effect on memory)", fmt::format("{}", fmt::join(c.flags.neutral, ", "))});
+  return fmt::format("Taken from the command ({})\n", c.program) + t.text(2, 130);
+}
+
+std::string from_command_json(const launch::Command& c) {
+  ordered_json taken = ordered_json::array();
+  for (const launch::Setting& s : c.flags.settings)
+    taken.push_back({{"flag", s.flag},
+                     {"value", s.value.empty() ? ordered_json(nullptr) : ordered_json(s.value)},
+                     {"from", s.from},
+                     {"line", s.line},
+                     {"overridden", s.overridden}});
+  ordered_json doc{{"program", c.program},
+                   {"engine", c.engine},
+                   {"model", c.flags.model},
+                   {"taken", std::move(taken)},
+                   {"no_effect", c.flags.neutral},
+                   {"not_modelled", leftovers(c.flags.unmodelled, "touches")},
+                   {"unknown", leftovers(c.flags.unknown, "hint")}};
+  return doc.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+}  // namespace kvsim::report
