@@ -1,16 +1,41 @@
 #include "planner/answers.h"
 
+#include <fmt/format.h>
+
 #include "planner/change.h"
+#include "units/format.h"
 
 namespace kvsim::planner {
+namespace {
 
-Plan answer(const Request& asked, const Questions&) {
+void warn_of_length(Plan& plan, const char* what, std::int64_t tokens) {
+  if (tokens <= plan.max_model_len) return;
+  plan.warnings.push_back(fmt::format(
+      "{} {} is above max_model_len {}: the engine refuses such a request; give --max-model-len",
+      what, format_integer(tokens), format_integer(plan.max_model_len)));
+}
+
+}  // namespace
+
+Plan answer(const Request& asked, const Questions& questions) {
   const Request r = resolved(asked);
   Plan plan = make_plan(r);
   const memory::Pool pool = memory::size_pool(r.model, r.gpu, r.options);
   plan.feasible = feasible_lengths(r);
   plan.usable = usable_tokens(pool);
   plan.smallest = smallest_that_fit(r);
+  if (questions.lengths) {
+    plan.at_lengths = at_lengths(pool, *questions.lengths);
+    if (plan.at_lengths->refused > 0)
+      plan.warnings.push_back(fmt::format(
+          "{:.3g} % of the requests are longer than max_model_len {} and are not counted",
+          plan.at_lengths->refused * 100, format_integer(plan.max_model_len)));
+  }
+  if (!questions.streams.empty()) plan.streams = count_streams(r, questions.streams);
+  for (const RoomAsk& ask : questions.room) plan.room.push_back(make_room(r, ask));
+  if (r.context) warn_of_length(plan, "context", *r.context);
+  for (const std::int64_t tokens : questions.streams) warn_of_length(plan, "a stream of", tokens);
+  for (const RoomAsk& ask : questions.room) warn_of_length(plan, "room for", ask.tokens);
   return plan;
 }
 

@@ -7,20 +7,17 @@
 #include <vector>
 
 #include "launch/command_line.h"
+#include "planner/at_lengths.h"
 #include "planner/feasible.h"
 #include "planner/request.h"
+#include "planner/room.h"
 #include "planner/smallest.h"
+#include "planner/streams.h"
 #include "planner/usable.h"
 #include "units/units.h"
 
 // The closed form of a deployment: does it fit, how much, how fast, what limits, what would help.
 namespace kvsim::planner {
-
-struct Advice {
-  std::vector<Setting> set;
-  bool fits = false;
-  std::string gain;
-};
 
 struct LedgerLine {
   std::string name;
@@ -87,6 +84,10 @@ struct Plan {
   Feasible feasible;
   Usable usable;
   std::vector<Smallest> smallest;
+  // Answers to what was asked beside the plan.
+  std::optional<AtLengths> at_lengths;
+  std::optional<Streams> streams;
+  std::vector<Room> room;
   std::vector<Group> groups;
   Point at;
   Explorer explorer;

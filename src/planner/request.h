@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "memory/options.h"
 #include "spec/gpu_spec.h"
@@ -27,6 +28,13 @@ struct Setting {
   std::string name;
   std::string word;  // "" = a number; "true" = a flag without a value
   double number = 0;
+};
+
+// Settings to try together: does the deployment fit with them, and what do they bring.
+struct Advice {
+  std::vector<Setting> set;
+  bool fits = false;
+  std::string gain;
 };
 
 }  // namespace kvsim::planner

@@ -67,6 +67,7 @@ Usable usable_tokens(const memory::Pool& pool) {
   if (pool.options.rules.engine != memory::Engine::vllm_v1 || !pool.layout.one_pool ||
       pool.layout.groups.empty())
     return {pool.tokens, "as printed"};
+  if (!pool.options.rules.v1) return {pool.tokens, "as printed: no block is reserved before V1"};
   if (pool.num_gpu_blocks < 1) return {0, "no blocks"};
   const Kinds kinds = count(pool.layout);
   if (kinds.windows + kinds.states == 0) {
@@ -74,7 +75,7 @@ Usable usable_tokens(const memory::Pool& pool) {
     u.tokens = std::min(u.tokens, pool.tokens);
     u.note =
         fmt::format("({} blocks - null block) * {} tokens", format_integer(pool.num_gpu_blocks),
-                    format_integer(pool.layout.block_tokens));
+                    format_integer(pool.layout.groups.front().block_tokens));
     return u;
   }
   return pool.options.enable_prefix_caching.value_or(false) ? cached(pool, kinds) : running(pool);

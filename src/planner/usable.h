@@ -15,7 +15,7 @@ namespace kvsim::planner {
 // floor((blocks - 1) / groups) whole blocks, a lower bound where the engine keeps fewer of them
 // (prefix_cache_retention_interval 0 keeps those at the ends of prompts and at shared prefixes).
 // Without prefix caching: what running requests of max_model_len hold.
-// Sequence compression and other engines than vLLM: the printed count.
+// Sequence compression, engines other than vLLM and vLLM before V1: the printed count.
 struct Usable {
   std::int64_t tokens = 0;
   std::string note;  // the arithmetic

@@ -52,7 +52,7 @@ std::string smallest_text(const Plan& p) {
            fmt::format("{}: {} KV tokens, {:.2f} requests of {}", value, format_integer(s.tokens),
                        s.max_concurrency, format_integer(p.max_model_len))});
   }
-  return "Smallest that fits (formats: the widest), each alone\n" + t.text(2, 100);
+  return "Smallest that fits, each alone (of the formats: the widest)\n" + t.text(2, 100);
 }
 
 }  // namespace kvsim::report

@@ -12,6 +12,9 @@ std::string setting_text(const planner::Setting& setting);
 std::string feasible_text(const planner::Plan& plan);  // "1 to 20,000, 32,769 to 131,072"
 std::string smallest_text(const planner::Plan& plan);  // a block, ends in a newline
 
+// Blocks of what was asked; "" where nothing was.
+std::string questions_text(const planner::Plan& plan);
+
 // Members to merge into the plan's document (an RFC 7386 patch without nulls), as JSON text.
 std::string answers_json(const planner::Plan& plan);
 

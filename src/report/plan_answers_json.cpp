@@ -47,13 +47,59 @@ ordered_json smallest(const Plan& p) {
   return list;
 }
 
-ordered_json advice(const Plan& p) {
+ordered_json advice(const std::vector<planner::Advice>& list) {
   ordered_json out = ordered_json::array();
-  for (const planner::Advice& a : p.advice) {
+  for (const planner::Advice& a : list) {
     ordered_json set = ordered_json::object();
     for (const Setting& s : a.set) set[s.name] = setting_value(s);
     out.push_back({{"set", std::move(set)}, {"fits", a.fits}, {"gain", a.gain}});
   }
+  return out;
+}
+
+ordered_json lengths(const planner::AtLengths& a) {
+  return {{"lengths", a.description},
+          {"requests", a.requests},
+          {"refused_ratio", a.refused},
+          {"mean_prompt_tokens", a.mean_prompt_tokens},
+          {"mean_output_tokens", a.mean_output_tokens},
+          {"unit", a.unit},
+          {"capacity", a.capacity},
+          {"mean_held", a.mean_held},
+          {"deviation_held", a.deviation_held},
+          {"mean_full", a.mean_full},
+          {"most_full", a.most_full},
+          {"steady", a.steady},
+          {"safe_95", a.safe},
+          {"at_peak", a.at_peak},
+          {"all_longest", a.all_longest},
+          {"max_num_seqs", a.max_num_seqs}};
+}
+
+ordered_json streams(const planner::Streams& s) {
+  ordered_json rows = ordered_json::array();
+  for (const planner::Stream& row : s.rows) {
+    ordered_json out{{"tokens", row.tokens},
+                     {"kv_bytes", row.kv_each.value()},
+                     {"need", row.need},
+                     {"requests", row.requests},
+                     {"by_bytes", row.by_bytes}};
+    if (row.if_gib) out["if_gib"] = *row.if_gib;
+    rows.push_back(std::move(out));
+  }
+  return {{"kv_bytes", s.deployment_kv.value()}, {"unit", s.unit}, {"rows", std::move(rows)}};
+}
+
+ordered_json room(const planner::Room& r) {
+  ordered_json out{{"requests", r.ask.requests}, {"tokens", r.ask.tokens}, {"holds_now", r.holds}};
+  if (r.kv_memory) {
+    out["kv_cache_memory_bytes"] = r.kv_memory->value();
+    out["deployment_kv_bytes"] = r.deployment_kv->value();
+  }
+  out["kv_cache_memory_fits"] = r.kv_memory_fits;
+  out["max_model_len_binds"] = r.length_binds;
+  if (r.fraction) out[r.fraction_flag] = *r.fraction;
+  out["instead"] = advice(r.instead);
   return out;
 }
 
@@ -62,8 +108,11 @@ ordered_json advice(const Plan& p) {
 std::string answers_json(const Plan& p) {
   ordered_json doc;
   doc["kv"] = kv(p);
-  doc["advice"] = advice(p);
+  doc["advice"] = advice(p.advice);
   doc["smallest"] = smallest(p);
+  if (p.at_lengths) doc["at_lengths"] = lengths(*p.at_lengths);
+  if (p.streams) doc["streams"] = streams(*p.streams);
+  for (const planner::Room& r : p.room) doc["room"].push_back(room(r));
   return doc.dump();
 }
 

@@ -6,6 +6,7 @@
 #include "report/plan_json.h"
 #include "report/plan_sources.h"
 #include "report/table.h"
+#include "report/wrap.h"
 #include "units/format.h"
 
 namespace kvsim::report {
@@ -127,13 +128,6 @@ std::string explorer(const Plan& p) {
   return "Requests that fit at once, by context length\n" + t.text(2);
 }
 
-// A sentence on lines of a hundred columns.
-std::string broken(std::string sentence) {
-  Table t({{"", Align::left}});
-  t.row({std::move(sentence)});
-  return t.text();
-}
-
 std::string settings(const planner::Advice& a) {
   std::string text;
   for (const planner::Setting& s : a.set) text += (text.empty() ? "" : ", ") + setting_text(s);
@@ -172,11 +166,12 @@ std::string search_table(const std::vector<planner::Candidate>& list) {
 std::string plan_text(const Plan& p, const std::vector<planner::Candidate>& search) {
   std::string out = p.from_command ? from_command_text(*p.from_command) + "\n" : "";
   out += ledger(p) + "\n" + kv(p) + "\n" + point(p) + "\n" + explorer(p);
+  out += questions_text(p);
   if (!search.empty()) out += "\n" + search_table(search);
   if (!p.warnings.empty()) out += "\n";
-  for (const std::string& w : p.warnings) out += broken("warning: " + w);
-  out +=
-      "\n" + broken(fmt::format("Plan: {}. Limit: {}.", p.fits ? "fits" : "does not fit", p.limit));
+  for (const std::string& w : p.warnings) out += wrap("warning: " + w, 100, 2);
+  out += "\n" + wrap(fmt::format("Plan: {}. Limit: {}.", p.fits ? "fits" : "does not fit", p.limit),
+                     100, 2);
   if (!p.advice.empty()) {
     Table t({{"", Align::left}, {"", Align::left}});
     for (const planner::Advice& a : p.advice) t.row({settings(a), a.gain});

@@ -55,3 +55,16 @@ TEST_CASE("the largest length that starts may lie above the asked one") {
   CHECK(largest_up_to(f, 4096) == 4096);
   CHECK(largest_up_to(f, 131072) == f.largest);
 }
+
+TEST_CASE("before V1 an 8B model on 24 GB starts at 20000 and 35000 tokens but not at 29000") {
+  // vllm-10517-20k and vllm-10517-29k of the published starts.
+  Request r = request("llama-3.1-8b", "rtx-3090");
+  r.options.rules = memory::resolve_rules(memory::Engine::vllm_v1, "0.6.3");
+  const Feasible f = feasible_lengths(r);
+  REQUIRE(f.ranges.size() == 2);
+  CHECK(f.ranges[0].first == 1);
+  CHECK(f.ranges[0].last > 20000);
+  CHECK(f.ranges[0].last < 29000);
+  CHECK(f.ranges[1].first == 32769);
+  CHECK(f.ranges[1].last > 35000);
+}

@@ -2,6 +2,7 @@
 
 #include "cli/commands/makers.h"
 #include "cli/commands/plan_flags.h"
+#include "cli/commands/plan_questions.h"
 #include "cli/commands/plan_scenario.h"
 #include "cli/commands/plan_sources.h"
 #include "config/document.h"
@@ -22,6 +23,8 @@ class PlanCommand final : public Command {
                   "prefill and decode time at one point");
     flags.example("kvsim plan deepseek-v3 --gpu h200-sxm --search --gpus 8",
                   "rank the ways to use eight GPUs");
+    flags.example("kvsim plan llama-3.1-8b --gpu l40s --room 16:8192 --lengths 1000:200",
+                  "what to set for sixteen long requests, and how many short ones fit");
     flags.example("kvsim plan --from-command serve.sh --gpu h100-sxm",
                   "the same for the command that starts the engine");
     deployment_.describe(flags);
@@ -37,6 +40,7 @@ class PlanCommand final : public Command {
                 "write the deployment as a scenario for kvsim run, with a small workload")
         .value("FILE")
         .completes(Complete::file);
+    questions_.describe(flags);
     flags.section("Search");
     flags.flag("--search", search_,
                "rank tensor, pipeline and data parallel splits and KV formats");
@@ -51,7 +55,7 @@ class PlanCommand final : public Command {
     if (!from_command_.empty())
       command = fill_from_command(deployment_, from_command_, catalog, warnings);
     const planner::Request request = deployment_.request(catalog);
-    planner::Plan plan = planner::answer(request);
+    planner::Plan plan = planner::answer(request, questions_.read());
     plan.given = deployment_.given();
     plan.from_command = std::move(command);
     plan.warnings.insert(plan.warnings.end(), warnings.begin(), warnings.end());
@@ -83,6 +87,7 @@ class PlanCommand final : public Command {
 
   PlanFlags deployment_;
   std::string from_command_, scenario_;
+  PlanQuestions questions_;
   std::optional<int> gpus_;
   bool search_ = false;
 };

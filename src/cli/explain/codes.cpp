@@ -148,6 +148,8 @@ constexpr CodeText codes[] = {
      "message lists them.\n"
      "Without one, the version of the recorded traces is meant."},
     {"kv-dtype-unknown", "there is no KV cache dtype of that name", "kvsim explain lists them."},
+    {"lengths-too-long", "no request given to plan --lengths is as short as max_model_len",
+     "The engine refuses such requests: raise --max-model-len."},
 
     // Request lists and traces (exit 3)
     {"request-unknown", "no request of that id is in the file",
