@@ -44,11 +44,12 @@ Arity arity(const FlagRow* row) {
 }
 
 // {"a":{"b":value}} from "a.b".
-std::string nested(std::string_view path, const std::string& value) {
+std::string nested(std::string_view path, const std::string& value, int depth = 0) {
   const auto dot = path.find('.');
   const std::string key = config::json_string(path.substr(0, dot));
-  if (dot != std::string_view::npos)
-    return "{" + key + ":" + nested(path.substr(dot + 1), value) + "}";
+  constexpr int deepest = 20;
+  if (dot != std::string_view::npos && depth < deepest)
+    return "{" + key + ":" + nested(path.substr(dot + 1), value, depth + 1) + "}";
   const bool literal = is_number(value) || value == "true" || value == "false" || value == "null";
   return "{" + key + ":" + (literal || is_json_object(value) ? value : config::json_string(value)) +
          "}";

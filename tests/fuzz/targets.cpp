@@ -118,6 +118,8 @@ constexpr Target table[] = {
     {"result", result},
     {"requirement", requirement},
     {"scenario", scenario},
+    {"command", command},
+    {"engine_log", engine_log},
 };
 
 }  // namespace

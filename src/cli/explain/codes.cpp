@@ -97,6 +97,9 @@ constexpr CodeText codes[] = {
     {"command-missing-value", "a flag of a pasted command stands without its value", ""},
     {"command-word", "a word of a pasted command belongs to no flag",
      "Quote a value that holds blanks."},
+    {"log-unknown", "no line of a pasted log says how an engine spent its memory",
+     "The message lists the lines looked for. Paste the start of the log, up to the first "
+     "request."},
     {"command-model", "a pasted command or log names no model", "Give MODEL on the line."},
     {"plan-scenario", "a planned deployment is not, or not wholly, a scenario",
      "Scenarios have the fields of docs/reference/scenario.md."},
