@@ -3,32 +3,48 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
-#include "kvformat/footprint.h"
 #include "planner/change.h"
-#include "spec/weights.h"
+#include "planner/feasible.h"
+#include "planner/room.h"
 #include "units/format.h"
 
 namespace kvsim::planner {
 namespace {
 
+constexpr int most_gpus = 64;
+// Shorter requests than this are no service.
+constexpr std::int64_t shortest_useful = 512;
+
 class Advisor {
  public:
   Advisor(const Request& request, const memory::Pool& pool) : request_(request), pool_(pool) {}
 
-  std::vector<Advice> all() {
-    if (!pool_.fits) length();
-    kv_dtype();
-    weights();
-    tensor_parallel();
-    fraction();
-    if (pool_.fits) batch();
+  std::vector<Advice> to_hold_more() {
+    for (const auto& set : singles()) keep_better(set);
+    more_gpus();
+    batch();
+    return std::move(list_);
+  }
+
+  std::vector<Advice> to_fit() {
+    length(shortest_useful);
+    for (const auto& set : singles()) keep_better(set);
+    if (!any_fits()) {
+      combination();
+      shorter_combination(shortest_useful);
+    }
+    more_gpus();
+    more_stages();
+    offload();
+    if (!any_fits()) combination_on_more_gpus();
+    if (!any_fits()) shorter_combination(1);
+    std::ranges::stable_sort(list_, std::greater{}, &Advice::fits);
     return std::move(list_);
   }
 
  private:
-  memory::Pool size(const Request& r) const { return memory::size_pool(r.model, r.gpu, r.options); }
+  bool any_fits() const { return std::ranges::any_of(list_, &Advice::fits); }
 
   std::string gain(const memory::Pool& after) const {
     if (!after.fits)
@@ -50,63 +66,76 @@ class Advisor {
     return after.fits && after.tokens > pool_.tokens;
   }
 
-  void propose(std::vector<Setting> set, const Request& changed) {
-    const memory::Pool after = size(changed);
-    if (helps(after)) list_.push_back({std::move(set), after.fits, gain(after)});
+  void keep(std::vector<Setting> set, const memory::Pool& after) {
+    list_.push_back({std::move(set), after.fits, gain(after)});
+  }
+  void keep_better(const std::vector<Setting>& set) {
+    const auto after = try_pool(changed(request_, set));
+    if (after && helps(*after)) keep(set, *after);
+  }
+  bool keep_if_fits(const std::vector<Setting>& set) {
+    const auto after = try_pool(changed(request_, set));
+    if (!after || !after->fits || !helps(*after)) return false;
+    keep(set, *after);
+    return true;
   }
 
-  void length() {
-    if (pool_.feasible_len <= 0 || pool_.feasible_len >= pool_.options.max_model_len) return;
-    Request r = request_;
-    r.options.max_model_len = pool_.feasible_len;
-    const memory::Pool after = size(r);
-    list_.push_back({{number("max_model_len", static_cast<double>(pool_.feasible_len))},
-                     after.fits,
-                     gain(after)});
-  }
-
-  void kv_dtype() {
-    if (pool_.options.kv_dtype.bits_per_element() <= 8 ||
-        request_.options.rules.engine == memory::Engine::llamacpp)
-      return;
-    Request r = request_;
-    r.options.kv_dtype = *kvformat::find_kv_dtype("fp8");
-    propose({word("kv_cache_dtype", "fp8")}, r);
-  }
-
-  void weights() {
-    if (request_.model.quantization.method != "none") return;
-    for (const char* method : {"fp8", "awq"}) {
-      if (std::string_view(method) == "fp8" && request_.gpu.fp8_tflops == 0) continue;
-      Request r = request_;
-      r.model.quantization = *spec::quantization_preset(method);
-      propose({word("quantization", method)}, r);
+  // The savings of one kind alone; graphs and batch, which save little, only to fit.
+  std::vector<std::vector<Setting>> singles() const {
+    std::vector<std::vector<Setting>> list;
+    for (auto& set : savings(request_, pool_)) {
+      if (set.empty()) continue;
+      const bool batch =
+          std::ranges::all_of(set, [](const Setting& s) { return s.name.starts_with("max_num_"); });
+      const bool minor = batch || set.front().name == "enforce_eager";
+      if ((set.size() > 1 && !batch)) continue;
+      if (!minor || (!pool_.fits && fits_with(set))) list.push_back(std::move(set));
     }
+    return list;
   }
+  bool fits_with(const std::vector<Setting>& set) const {
+    const auto after = try_pool(changed(request_, set));
+    return after && after->fits;
+  }
+
+  void length(std::int64_t least) {
+    const std::int64_t longest = largest_up_to(feasible_lengths(request_), most_length());
+    if (longest >= least) keep_if_fits({number("max_model_len", static_cast<double>(longest))});
+  }
+  std::int64_t most_length() const { return pool_.options.max_model_len - 1; }
+
+  int gpus(int tp, int pp) const { return tp * pp * request_.options.plan.data_parallel_size; }
 
   // The smallest size that fits; twice the present one where it fits already.
-  void tensor_parallel() {
-    for (int tp = request_.options.plan.tensor_parallel_size * 2; tp <= 64; tp *= 2) {
-      Request r = request_;
-      r.options.plan.tensor_parallel_size = tp;
-      if (!kvformat::parallel_problem(r.model, r.options.plan).empty()) return;
-      const memory::Pool after = size(r);
-      if (!after.fits) continue;
-      if (helps(after)) list_.push_back({{number("tensor_parallel_size", tp)}, true, gain(after)});
-      return;
-    }
+  void more_gpus() {
+    const spec::ParallelPlan& plan = request_.options.plan;
+    int tp = plan.tensor_parallel_size + 1;
+    if (pool_.fits) tp = 2 * plan.tensor_parallel_size;
+    for (; gpus(tp, plan.pipeline_parallel_size) <= most_gpus; tp += pool_.fits ? tp : 1)
+      if (keep_if_fits({number("tensor_parallel_size", tp)})) return;
+  }
+  void more_stages() {
+    const spec::ParallelPlan& plan = request_.options.plan;
+    for (int pp = plan.pipeline_parallel_size + 1;
+         gpus(plan.tensor_parallel_size, pp) <= most_gpus && pp <= request_.model.num_layers; ++pp)
+      if (keep_if_fits({number("pipeline_parallel_size", pp)})) return;
   }
 
-  void fraction() {
-    using memory::Engine;
-    if (!request_.options.kv_cache_memory.empty() || *pool_.options.memory_fraction >= 0.95) return;
-    const Engine engine = request_.options.rules.engine;
-    if (engine != Engine::vllm_v1 && engine != Engine::sglang) return;
-    Request r = request_;
-    r.options.memory_fraction = 0.95;
-    propose({number(engine == Engine::vllm_v1 ? "gpu_memory_utilization" : "mem_fraction_static",
-                    0.95)},
-            r);
+  // The fewest whole GiB of weights on the host.
+  void offload() {
+    if (request_.options.rules.engine != memory::Engine::vllm_v1) return;
+    const auto fits = [&](std::int64_t gibs) { return fits_with({size_of_offload(gibs)}); };
+    const std::int64_t now = request_.options.cpu_offload.value() / gib;
+    std::int64_t low = now, high = now + pool_.ledger.weights.value() / gib;
+    if (high <= low || !fits(high)) return;
+    while (high - low > 1) {
+      const std::int64_t middle = low + (high - low) / 2;
+      (fits(middle) ? high : low) = middle;
+    }
+    keep_if_fits({size_of_offload(high)});
+  }
+  static Setting size_of_offload(std::int64_t gibs) {
+    return number("cpu_offload", static_cast<double>(gibs * gib));
   }
 
   // Fewer sequences free the sampler's share of the activation peak.
@@ -114,11 +143,61 @@ class Advisor {
     const auto useful = static_cast<std::int64_t>(pool_.max_concurrency) + 1;
     if (useful * 4 > pool_.options.max_num_seqs || !request_.options.kv_cache_memory.empty())
       return;
-    Request r = request_;
-    r.options.max_num_seqs = std::max<std::int64_t>(useful, 8);
-    propose({number("max_num_seqs", static_cast<double>(r.options.max_num_seqs))}, r);
+    keep_better({number("max_num_seqs", static_cast<double>(std::max<std::int64_t>(useful, 8)))});
   }
 
+  void combination() {
+    for (const auto& set : savings(request_, pool_))
+      if (keep_if_fits(set)) return;
+  }
+
+  // Fewest settings first, each with the longest length that it lets start.
+  void shorter_combination(std::int64_t least) {
+    for (auto set : savings(request_, pool_)) {
+      auto shortest = set;
+      shortest.push_back(number("max_model_len", static_cast<double>(least)));
+      if (least > most_length() || !fits_with(shortest)) continue;
+      const std::int64_t longest =
+          largest_up_to(feasible_lengths(changed(request_, set)), most_length());
+      if (longest < least) continue;
+      set.push_back(number("max_model_len", static_cast<double>(longest)));
+      if (keep_if_fits(set)) return;
+    }
+  }
+
+  void combination_on_more_gpus() {
+    for (auto& set : splits(request_)) {
+      const Request with = changed(request_, set);
+      const auto after = try_pool(with);
+      if (!after) continue;
+      if (keep_if_fits(set)) return;
+      const auto all = savings(with, *after);
+      if (all.back().empty()) continue;
+      auto most = set;
+      most.insert(most.end(), all.back().begin(), all.back().end());
+      if (keep_if_fits(most)) return;
+    }
+  }
+
+ public:
+  // Splits over more GPUs than now, fewest first.
+  static std::vector<std::vector<Setting>> splits(const Request& r) {
+    const spec::ParallelPlan& plan = r.options.plan;
+    std::vector<std::pair<int, std::vector<Setting>>> list;
+    for (int tp = 1; tp <= most_gpus; ++tp)
+      for (int pp = 1; tp * pp * plan.data_parallel_size <= most_gpus && pp <= r.model.num_layers;
+           ++pp) {
+        if (tp * pp <= plan.tensor_parallel_size * plan.pipeline_parallel_size) continue;
+        list.push_back(
+            {tp * pp, {number("tensor_parallel_size", tp), number("pipeline_parallel_size", pp)}});
+      }
+    std::ranges::stable_sort(list, {}, [](const auto& entry) { return entry.first; });
+    std::vector<std::vector<Setting>> sets;
+    for (auto& entry : list) sets.push_back(std::move(entry.second));
+    return sets;
+  }
+
+ private:
   const Request& request_;
   const memory::Pool& pool_;
   std::vector<Advice> list_;
@@ -127,7 +206,37 @@ class Advisor {
 }  // namespace
 
 std::vector<Advice> make_advice(const Request& request, const memory::Pool& pool) {
-  return Advisor(request, pool).all();
+  Advisor advisor(request, pool);
+  return pool.fits ? advisor.to_hold_more() : advisor.to_fit();
+}
+
+std::vector<Advice> other_gpus(const Request& r, std::span<const spec::GpuSpec> gpus) {
+  std::vector<spec::GpuSpec> larger;
+  for (const spec::GpuSpec& gpu : gpus)
+    if (gpu.id != r.gpu.id) larger.push_back(gpu);
+  std::ranges::stable_sort(larger, {}, &spec::GpuSpec::usable_memory);
+  const auto found = [&](std::vector<Setting> set) -> std::vector<Advice> {
+    const auto pool = try_pool(changed(r, set, larger));
+    if (!pool || !pool->fits) return {};
+    return {{std::move(set), true,
+             fmt::format("fits: {} KV tokens, {:.2f} requests of {}", format_integer(pool->tokens),
+                         pool->max_concurrency, format_integer(pool->options.max_model_len))}};
+  };
+  for (const spec::GpuSpec& gpu : larger)
+    if (auto advice = found({word("gpu", gpu.id)}); !advice.empty()) return advice;
+  for (const auto& split : Advisor::splits(r))
+    for (const spec::GpuSpec& gpu : larger) {
+      std::vector<Setting> set{word("gpu", gpu.id)};
+      set.insert(set.end(), split.begin(), split.end());
+      const Request with = changed(r, set, larger);
+      const auto pool = try_pool(with);
+      if (!pool) continue;
+      if (auto advice = found(set); !advice.empty()) return advice;
+      const auto most = savings(with, *pool).back();
+      set.insert(set.end(), most.begin(), most.end());
+      if (auto advice = found(set); !advice.empty()) return advice;
+    }
+  return {};
 }
 
 }  // namespace kvsim::planner

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "planner/advice.h"
 #include "planner/change.h"
 #include "units/format.h"
 
@@ -15,6 +18,12 @@ void warn_of_length(Plan& plan, const char* what, std::int64_t tokens) {
       what, format_integer(tokens), format_integer(plan.max_model_len)));
 }
 
+void advise_other_gpus(Plan& plan, const Request& r, const std::vector<spec::GpuSpec>& gpus) {
+  if (std::ranges::any_of(plan.advice, &Advice::fits)) return;
+  for (Advice& a : other_gpus(r, gpus)) plan.advice.insert(plan.advice.begin(), std::move(a));
+  plan.nothing_fits = std::ranges::none_of(plan.advice, &Advice::fits);
+}
+
 }  // namespace
 
 Plan answer(const Request& asked, const Questions& questions) {
@@ -24,6 +33,8 @@ Plan answer(const Request& asked, const Questions& questions) {
   plan.feasible = feasible_lengths(r);
   plan.usable = usable_tokens(pool);
   plan.smallest = smallest_that_fit(r);
+  plan.binding = find_binding(pool);
+  if (!plan.fits && !questions.gpus.empty()) advise_other_gpus(plan, r, questions.gpus);
   if (questions.lengths) {
     plan.at_lengths = at_lengths(pool, *questions.lengths);
     if (plan.at_lengths->refused > 0)

@@ -12,6 +12,7 @@ struct Questions {
   std::optional<LengthMix> lengths;
   std::vector<std::int64_t> streams;  // lengths in tokens
   std::vector<RoomAsk> room;
+  std::vector<spec::GpuSpec> gpus;  // to advise when this one cannot do
 };
 
 // make_plan() and the answers to what people ask next: the lengths that start, what is usable in

@@ -8,6 +8,7 @@
 
 #include "launch/command_line.h"
 #include "planner/at_lengths.h"
+#include "planner/binding.h"
 #include "planner/feasible.h"
 #include "planner/request.h"
 #include "planner/room.h"
@@ -84,6 +85,8 @@ struct Plan {
   Feasible feasible;
   Usable usable;
   std::vector<Smallest> smallest;
+  Binding binding;
+  bool nothing_fits = false;  // no advice does, on 64 of any GPU that was offered
   // Answers to what was asked beside the plan.
   std::optional<AtLengths> at_lengths;
   std::optional<Streams> streams;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "report/table.h"
+#include "report/wrap.h"
 #include "units/format.h"
 
 namespace kvsim::report {
@@ -15,6 +16,8 @@ using planner::Setting;
 std::string setting_text(const Setting& s) {
   if (s.word == "true") return s.name;
   if (!s.word.empty()) return s.name + " " + s.word;
+  if (s.name == "cpu_offload" || s.name == "kv_cache_memory_bytes")
+    return s.name + " " + format_bytes(Bytes(static_cast<std::int64_t>(s.number)));
   const bool whole = s.number == std::floor(s.number);
   return s.name + " " +
          (whole ? format_integer(static_cast<std::int64_t>(s.number))
@@ -53,6 +56,22 @@ std::string smallest_text(const Plan& p) {
                        s.max_concurrency, format_integer(p.max_model_len))});
   }
   return "Smallest that fits, each alone (of the formats: the widest)\n" + t.text(2, 100);
+}
+
+std::string binding_text(const Plan& p) {
+  if (p.fits || p.binding.term.empty()) return {};
+  const planner::Binding& b = p.binding;
+  std::string text = fmt::format("Largest: {}, {} of a budget of {}", b.term, format_bytes(b.bytes),
+                                 format_bytes(b.budget));
+  if (b.line != b.term)
+    text +=
+        fmt::format(" ({}: {})", b.line.substr(b.line.find(' ') + 1), format_bytes(b.line_bytes));
+  if (b.kv_needed.value() > 0)
+    text += fmt::format("; one request needs {} of KV, there are {}", format_bytes(b.kv_needed),
+                        format_bytes(b.kv_there));
+  std::string out = wrap(text + ".", 100, 2);
+  if (p.nothing_fits) out += "No setting does, on up to 64 of any GPU of the catalog.\n";
+  return out;
 }
 
 }  // namespace kvsim::report

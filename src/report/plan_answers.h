@@ -12,6 +12,9 @@ std::string setting_text(const planner::Setting& setting);
 std::string feasible_text(const planner::Plan& plan);  // "1 to 20,000, 32,769 to 131,072"
 std::string smallest_text(const planner::Plan& plan);  // a block, ends in a newline
 
+// Of a refusal: the largest term and what is short; "" when it fits.
+std::string binding_text(const planner::Plan& plan);
+
 // Blocks of what was asked; "" where nothing was.
 std::string questions_text(const planner::Plan& plan);
 

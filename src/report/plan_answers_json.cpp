@@ -57,6 +57,15 @@ ordered_json advice(const std::vector<planner::Advice>& list) {
   return out;
 }
 
+ordered_json binding(const planner::Binding& b) {
+  return {{"term", b.term},
+          {"bytes", b.bytes.value()},
+          {"line", b.line},
+          {"line_bytes", b.line_bytes.value()},
+          {"kv_needed_bytes", b.kv_needed.value()},
+          {"kv_there_bytes", b.kv_there.value()}};
+}
+
 ordered_json lengths(const planner::AtLengths& a) {
   return {{"lengths", a.description},
           {"requests", a.requests},
@@ -110,6 +119,8 @@ std::string answers_json(const Plan& p) {
   doc["kv"] = kv(p);
   doc["advice"] = advice(p.advice);
   doc["smallest"] = smallest(p);
+  doc["binding"] = binding(p.binding);
+  doc["nothing_fits"] = p.nothing_fits;
   if (p.at_lengths) doc["at_lengths"] = lengths(*p.at_lengths);
   if (p.streams) doc["streams"] = streams(*p.streams);
   for (const planner::Room& r : p.room) doc["room"].push_back(room(r));

@@ -172,6 +172,7 @@ std::string plan_text(const Plan& p, const std::vector<planner::Candidate>& sear
   for (const std::string& w : p.warnings) out += wrap("warning: " + w, 100, 2);
   out += "\n" + wrap(fmt::format("Plan: {}. Limit: {}.", p.fits ? "fits" : "does not fit", p.limit),
                      100, 2);
+  out += binding_text(p);
   if (!p.advice.empty()) {
     Table t({{"", Align::left}, {"", Align::left}});
     for (const planner::Advice& a : p.advice) t.row({settings(a), a.gain});

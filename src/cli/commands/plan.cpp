@@ -55,7 +55,9 @@ class PlanCommand final : public Command {
     if (!from_command_.empty())
       command = fill_from_command(deployment_, from_command_, catalog, warnings);
     const planner::Request request = deployment_.request(catalog);
-    planner::Plan plan = planner::answer(request, questions_.read());
+    planner::Questions questions = questions_.read();
+    for (const std::string& id : catalog.gpu_ids()) questions.gpus.push_back(catalog.gpu(id));
+    planner::Plan plan = planner::answer(request, questions);
     plan.given = deployment_.given();
     plan.from_command = std::move(command);
     plan.warnings.insert(plan.warnings.end(), warnings.begin(), warnings.end());
