@@ -10,6 +10,7 @@
 #include "planner/at_lengths.h"
 #include "planner/binding.h"
 #include "planner/feasible.h"
+#include "planner/log_attribution.h"
 #include "planner/request.h"
 #include "planner/room.h"
 #include "planner/smallest.h"
@@ -98,6 +99,8 @@ struct Plan {
   std::vector<Advice> advice;
   std::set<std::string> given;  // settings that the user gave; the rest are defaults
   std::optional<launch::Command> from_command;  // where they were taken from
+  std::optional<launch::EngineLog> from_log;
+  LogAttribution log_attribution;  // of from_log
 };
 
 // Throws InputError for what cannot be planned at all (heads that tensor parallelism does not

@@ -130,6 +130,7 @@ std::string plan_json(const planner::Plan& p, const std::vector<planner::Candida
                        {"max_num_batched_tokens", p.max_num_batched_tokens},
                        {"weights", p.weight_format}};
   if (p.from_command) doc["from_command"] = ordered_json::parse(from_command_json(*p.from_command));
+  if (p.from_log) doc["from_log"] = ordered_json::parse(from_log_json(p));
   if (!p.fraction_flag.empty()) doc["deployment"][p.fraction_flag] = number(p.fraction);
   doc["gpu_memory"] = ledger(p);
   doc["kv"] = kv(p);

@@ -11,4 +11,14 @@ std::string from_command_text(const launch::Command& command);
 // unknown.
 std::string from_command_json(const launch::Command& command);
 
+// The flags that a command or log sets, with the words they came from.
+std::string settings_text(const launch::Translation& flags);
+std::string settings_json(const launch::Translation& flags);
+
+// The settings of the log, and a table of what it printed against the prediction.
+std::string from_log_text(const planner::Plan& plan);
+// One JSON object: engine, version, settings, refusals, the terms with their lines, the
+// explanation.
+std::string from_log_json(const planner::Plan& plan);
+
 }  // namespace kvsim::report

@@ -164,7 +164,9 @@ std::string search_table(const std::vector<planner::Candidate>& list) {
 }  // namespace
 
 std::string plan_text(const Plan& p, const std::vector<planner::Candidate>& search) {
-  std::string out = p.from_command ? from_command_text(*p.from_command) + "\n" : "";
+  std::string out = p.from_command ? from_command_text(*p.from_command) + "\n"
+                    : p.from_log   ? from_log_text(p) + "\n"
+                                   : "";
   out += ledger(p) + "\n" + kv(p) + "\n" + point(p) + "\n" + explorer(p);
   out += questions_text(p);
   if (!search.empty()) out += "\n" + search_table(search);

@@ -67,7 +67,7 @@ TEST_CASE("a start before V1 is read with its profile line") {
 
 TEST_CASE("workers are kept apart and the poorest is compared") {
   const EngineLog log = reported("file-55002292133-tp2");
-  CHECK(log.version == "0.20.0");
+  CHECK(log.version == "0.19.1");
   CHECK(log.workers == std::vector<std::string>{"Worker_TP0", "Worker_TP1"});
   CHECK(log.poorest() == "Worker_TP0");
   CHECK(size(log, Term::kv_memory) == doctest::Approx(15.06));

@@ -27,12 +27,20 @@ class PlanCommand final : public Command {
                   "what to set for sixteen long requests, and how many short ones fit");
     flags.example("kvsim plan --from-command serve.sh --gpu h100-sxm",
                   "the same for the command that starts the engine");
+    flags.example("kvsim plan --from-log start.log --gpu h100-sxm",
+                  "why the engine got as many KV tokens as it says");
     deployment_.describe(flags);
     flags.section("Other forms");
     flags
         .option("--from-command", from_command_,
                 "take the deployment from a command that starts an engine, such as vllm serve ...; "
                 "flags given here win")
+        .value("FILE")
+        .completes(Complete::file);
+    flags
+        .option("--from-log", from_log_,
+                "take the deployment from an engine's start-up log, and hold the figures that it "
+                "prints against the prediction")
         .value("FILE")
         .completes(Complete::file);
     flags
@@ -49,17 +57,23 @@ class PlanCommand final : public Command {
 
   Exit run(Context& context) override {
     if (gpus_ && !search_) throw UsageError("--gpus is for --search", "add --search");
+    if (!from_command_.empty() && !from_log_.empty())
+      throw UsageError("--from-command and --from-log each describe a deployment", "keep one");
     const spec::Catalog catalog(context.catalog_folders());
     std::vector<std::string> warnings;
     std::optional<launch::Command> command;
     if (!from_command_.empty())
       command = fill_from_command(deployment_, from_command_, catalog, warnings);
+    std::optional<launch::EngineLog> log;
+    if (!from_log_.empty()) log = fill_from_log(deployment_, from_log_, catalog, warnings);
     const planner::Request request = deployment_.request(catalog);
     planner::Questions questions = questions_.read();
     for (const std::string& id : catalog.gpu_ids()) questions.gpus.push_back(catalog.gpu(id));
     planner::Plan plan = planner::answer(request, questions);
     plan.given = deployment_.given();
     plan.from_command = std::move(command);
+    if (log) plan.log_attribution = planner::attribute(request, *log);
+    plan.from_log = std::move(log);
     plan.warnings.insert(plan.warnings.end(), warnings.begin(), warnings.end());
     std::vector<planner::Candidate> candidates;
     if (search_) candidates = planner::search_deployments(request, gpus_.value_or(8));
@@ -88,7 +102,7 @@ class PlanCommand final : public Command {
   }
 
   PlanFlags deployment_;
-  std::string from_command_, scenario_;
+  std::string from_command_, from_log_, scenario_;
   PlanQuestions questions_;
   std::optional<int> gpus_;
   bool search_ = false;

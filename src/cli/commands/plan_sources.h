@@ -4,6 +4,7 @@
 
 #include "cli/commands/plan_flags.h"
 #include "launch/command_line.h"
+#include "launch/engine_log.h"
 #include "spec/catalog.h"
 
 // A deployment that somebody pasted instead of giving it in plan's flags.
@@ -15,6 +16,11 @@ namespace kvsim::cli {
 // be read, a model that the catalog lacks, or values that plan does not take.
 launch::Command fill_from_command(PlanFlags& flags, const std::string& path,
                                   const spec::Catalog& catalog, std::vector<std::string>& warnings);
+
+// The same for a start-up log. A GPU that is not given is deduced from the total memory that the
+// log prints, when just one of the catalog reports as much; UsageError otherwise.
+launch::EngineLog fill_from_log(PlanFlags& flags, const std::string& path,
+                                const spec::Catalog& catalog, std::vector<std::string>& warnings);
 
 // Where the settings of a command or a log were found, for errors: the file and what to call it.
 struct PastedText {

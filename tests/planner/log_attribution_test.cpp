@@ -1,0 +1,137 @@
+#include "planner/log_attribution.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "config/document.h"
+#include "spec/catalog.h"
+
+using namespace kvsim;
+using namespace kvsim::planner;
+using launch::Term;
+
+namespace {
+
+constexpr double bytes_per_gib = 1024.0 * 1024 * 1024;
+
+launch::EngineLog reported(const std::string& id) {
+  return launch::read_engine_log(
+      config::read_file(std::string(KVSIM_SOURCE_DIR) + "/tests/launch/fixtures/" + id + ".log"),
+      id);
+}
+
+Request request(const char* model, const char* gpu, memory::Engine engine, const char* version) {
+  static const spec::Catalog catalog;
+  Request r;
+  r.model = catalog.model(model);
+  r.gpu = catalog.gpu(gpu);
+  r.options.rules = memory::resolve_rules(engine, version);
+  return r;
+}
+
+Request llama_on_3090() {
+  Request r = request("llama-3.1-8b", "rtx-3090", memory::Engine::vllm_v1, "0.6.4");
+  r.options.max_model_len = 20000;
+  return r;
+}
+
+const LogTerm* find(const LogAttribution& a, Term term) {
+  const auto at = std::find_if(a.terms.begin(), a.terms.end(),
+                               [&](const LogTerm& t) { return t.term == term; });
+  return at == a.terms.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+// vllm-10517-20k: 1,952 blocks of 16 on a 3090.
+TEST_CASE("every printed term of a start is held against the prediction") {
+  const LogAttribution a = attribute(llama_on_3090(), reported("vllm-10517-20k"));
+  REQUIRE(a.target == Term::tokens);
+  CHECK(a.printed == 31232);
+  REQUIRE(find(a, Term::weights));
+  CHECK(find(a, Term::weights)->printed == doctest::Approx(14.9888 * bytes_per_gib));
+  CHECK(std::abs(find(a, Term::weights)->predicted / find(a, Term::weights)->printed - 1) < 0.01);
+  CHECK(find(a, Term::activation)->note == "peak of the tensor allocator - weights");
+  CHECK(find(a, Term::kv_memory)->line == 3);
+  CHECK_FALSE(find(a, Term::budget));
+}
+
+TEST_CASE("all printed terms at once give the printed tokens") {
+  const LogAttribution a = attribute(llama_on_3090(), reported("vllm-10517-20k"));
+  REQUIRE(a.with_all);
+  CHECK(std::abs(*a.with_all - a.printed) <= 0.005 * a.printed);
+}
+
+TEST_CASE("the term that comes closest is the explanation") {
+  Request r = llama_on_3090();
+  // A wrong figure for one term, and no other: it must be found.
+  const LogAttribution base = attribute(r, reported("vllm-10517-20k"));
+  for (const Term wrong : {Term::activation, Term::non_torch}) {
+    r = llama_on_3090();
+    r.options.stated.activation = Bytes(std::llround(find(base, Term::activation)->printed));
+    r.options.stated.non_torch = Bytes(std::llround(find(base, Term::non_torch)->printed));
+    auto& stated =
+        wrong == Term::activation ? r.options.stated.activation : r.options.stated.non_torch;
+    stated = Bytes(stated->value() + 700 * mib);
+    const LogAttribution a = attribute(r, reported("vllm-10517-20k"));
+    REQUIRE(a.explanation);
+    CHECK(*a.explanation == wrong);
+    CHECK(std::abs(a.explained - a.printed) < 0.01 * a.printed);
+    CHECK(std::abs(a.predicted - a.printed) > 0.1 * a.printed);
+  }
+}
+
+// file-55002292133-tp2: the pool of a hybrid is exact once the KV memory is.
+TEST_CASE("KV memory as printed gives the tokens of a hybrid exactly") {
+  Request r = request("qwen3.5-9b", "rtx-5090", memory::Engine::vllm_v1, "0.19.1");
+  r.options.plan.tensor_parallel_size = 2;
+  r.options.max_model_len = 4096;
+  r.options.memory_fraction = 0.85;
+  r.options.enable_prefix_caching = false;
+  const LogAttribution a = attribute(r, reported("file-55002292133-tp2"));
+  REQUIRE(find(a, Term::kv_memory));
+  CHECK(find(a, Term::kv_memory)->with_it == 246576);
+  CHECK(find(a, Term::kv_memory)->worker == "Worker_TP0");
+}
+
+TEST_CASE("a wrong KV format is told from a wrong budget") {
+  Request r = request("qwen3.5-9b", "rtx-5090", memory::Engine::vllm_v1, "0.19.1");
+  r.options.plan.tensor_parallel_size = 2;
+  r.options.max_model_len = 4096;
+  r.options.enable_prefix_caching = false;
+  r.kv_dtype = "fp8";
+  const LogAttribution a = attribute(r, reported("file-55002292133-tp2"));
+  CHECK_FALSE(a.explanation);
+  CHECK(a.verdict.find("what a token takes") != std::string::npos);
+}
+
+// vllm-21348-sglang: 367,404 tokens in 16.46 GiB per GPU.
+TEST_CASE("a pool of SGLang is compared without its states") {
+  Request r = request("qwen3-235b-a22b-fp8", "h100-sxm", memory::Engine::sglang, "");
+  r.options.plan.tensor_parallel_size = 4;
+  r.options.memory_fraction = 0.93;
+  const LogAttribution a = attribute(r, reported("vllm-21348-sglang"));
+  REQUIRE(find(a, Term::kv_memory)->with_it);
+  CHECK(std::abs(*find(a, Term::kv_memory)->with_it - 367404) < 0.001 * 367404);
+}
+
+TEST_CASE("a refusal is compared by its memory and its length") {
+  const auto log = launch::read_engine_log(
+      "To serve at least one request with the models's max seq len (262144), (62.00 GiB KV cache "
+      "is "
+      "needed, which is larger than the available KV cache memory (48.66 GiB). Based on the "
+      "available "
+      "memory, the estimated maximum model length is 205728.",
+      "recipes-12-util90");
+  Request r = request("qwen3-coder-480b-a35b-fp8", "h200-sxm", memory::Engine::vllm_v1, "0.10.1");
+  r.options.plan.data_parallel_size = 8;
+  r.options.plan.enable_expert_parallel = true;
+  r.options.max_model_len = 262144;
+  const LogAttribution a = attribute(r, log);
+  CHECK(a.target == Term::kv_memory);
+  CHECK(find(a, Term::kv_needed)->predicted == 62 * bytes_per_gib);
+  CHECK_FALSE(a.with_all);
+}
