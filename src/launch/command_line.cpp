@@ -119,7 +119,7 @@ void environment(Translation& out, const Words& words, std::size_t end) {
     const std::string_view name = std::string_view(word).substr(0, word.find('='));
     const auto* row = std::find_if(std::begin(known), std::end(known),
                                    [&](const Known& k) { return k.name == name; });
-    if (row != std::end(known))
+    if (row != std::end(known) && word != "VLLM_USE_V1=1")
       out.unmodelled.push_back({word, std::string(row->touches), words[i].line});
     else if (name.starts_with("VLLM_") || name.starts_with("SGL") || name.starts_with("CUDA_"))
       out.neutral.push_back(word);

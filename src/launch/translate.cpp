@@ -37,6 +37,12 @@ bool is_on(const Argument& a, const std::string& name) {
   return *on != a.negated;
 }
 
+// Secrets are not printed again.
+std::string shown(const Argument& a) {
+  const std::string_view flag = first_name(*a.row);
+  return flag == "--api-key" || flag == "--hf-token" ? a.name + " ..." : a.from;
+}
+
 void take(Translation& out, const Argument& a, const std::string& name) {
   const FlagRow& row = *a.row;
   const std::string plan(row.plan);
@@ -67,7 +73,7 @@ void take(Translation& out, const Argument& a, const std::string& name) {
     case Take::neutral_flag:
     case Take::neutral:
     case Take::neutral_list:
-      out.neutral.push_back(a.from);
+      out.neutral.push_back(shown(a));
       return;
     case Take::unmodelled_flag:
       if (!is_on(a, name)) {
@@ -179,7 +185,7 @@ Translation translate(const EngineFlags& flags, const std::vector<Argument>& arg
         std::any_of(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end(),
                     [&](const Argument& later) { return later.row == a.row; });
     if (again)
-      out.leave(a, "given again later: the last one counts");
+      out.unmodelled.push_back({shown(a), "given again later: the last one counts", a.line});
     else if (a.row->take == Take::special || a.row->take == Take::special_flag)
       special.push_back(a);
     else

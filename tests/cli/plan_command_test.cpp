@@ -62,6 +62,25 @@ TEST_CASE("a quantised spelling is planned with its weights") {
       .out_has("is taken as qwen3-8b with awq weights, by its name");
 }
 
+TEST_CASE("weights that the checkpoint has anyway stay as they are") {
+  Kvsim({"plan", "--from-command", "-", "--gpu", "h200-sxm", "--json"})
+      .input(
+          "python -m sglang.launch_server --model deepseek-ai/DeepSeek-R1 --tp 8 --quantization "
+          "fp8")
+      .exits(0)
+      .out_has("\"weights\": \"fp8_block\"")
+      .out_has("--quantization fp8 (the checkpoint's own)");
+}
+
+TEST_CASE("secrets of a command are not printed again") {
+  Kvsim({"plan", "--from-command", "-", "--gpu", "l40s"})
+      .input("HF_TOKEN=hush vllm serve Qwen/Qwen3-8B --api-key hush --hf-token=hush")
+      .exits(0)
+      .out_has("--api-key ...")
+      .out_lacks("hush")
+      .err_lacks("hush");
+}
+
 TEST_CASE("a command that cannot be planned is refused at its place") {
   Kvsim({"plan", "--from-command", "serve.sh", "--gpu", "l40s"})
       .file("serve.sh", "vllm serve \\\n  Qwen/Qwen9-8B\n")

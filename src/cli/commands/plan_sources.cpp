@@ -59,6 +59,16 @@ Named find_model(const std::string& name, int line, const PastedText& pasted,
   return {spelling->id, spelling->format == "?" ? "" : spelling->format};
 }
 
+// "--quantization fp8" of a checkpoint that has FP8 weights names those, not plan's preset.
+void keep_own_weights(launch::Translation& t, const spec::ModelSpec& model) {
+  const std::string& own = model.quantization.method;
+  std::erase_if(t.settings, [&](const launch::Setting& s) {
+    const bool is_own = s.flag == "--quantization" && own != "none" && own.starts_with(s.value);
+    if (is_own) t.neutral.push_back(s.from + " (the checkpoint's own)");
+    return is_own;
+  });
+}
+
 // Parses one setting alone, so that an error names the words it came from.
 void check_setting(const launch::Setting& s, const PastedText& pasted) {
   try {
@@ -99,6 +109,8 @@ void fill_from_translation(PlanFlags& flags, launch::Translation& t, const Paste
     format = named.format;
     theirs.set_model(named.reference);
   }
+  keep_own_weights(t,
+                   catalog.resolve_model(flags.model().empty() ? theirs.model() : flags.model()));
   std::vector<std::string> words;
   bool has_format = flags.has("--quantization");
   for (launch::Setting& s : t.settings) {
