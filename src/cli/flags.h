@@ -30,6 +30,7 @@ struct FlagSpec {
   bool positional = false;
   bool is_required = false;
   bool is_hidden = false;            // accepted, not listed
+  bool holds_flags = false;          // the value is made of flags and may be one
   std::vector<std::string> choices;  // closed list; empty = open
   config::Range limits;
   Complete complete = Complete::nothing;
@@ -40,6 +41,7 @@ struct FlagSpec {
   FlagSpec& value(std::string name_in_help) { return value_name = std::move(name_in_help), *this; }
   FlagSpec& range(config::Range allowed) { return limits = allowed, *this; }
   FlagSpec& require() { return is_required = true, *this; }
+  FlagSpec& of_flags() { return holds_flags = true, *this; }
   FlagSpec& hide() { return is_hidden = true, *this; }
   FlagSpec& completes(Complete what) { return complete = what, *this; }
 };

@@ -129,7 +129,7 @@ void parse(std::span<const std::string> words, const Flags& flags, std::string_v
       throw UsageError(fmt::format("{} is given {} times", spec->name, given.size()), "keep one",
                        "usage-twice");
     for (const std::string& text : given) {
-      if (spec->arity != Arity::none && text.starts_with("--") &&
+      if (spec->arity != Arity::none && !spec->holds_flags && text.starts_with("--") &&
           flags.find(text.substr(0, text.find('='))))
         throw UsageError(fmt::format("{} needs a value, found the flag {}", spec->name, text),
                          help_hint(command), "usage-missing-value");

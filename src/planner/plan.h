@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "launch/command_line.h"
+#include "planner/against.h"
 #include "planner/at_lengths.h"
 #include "planner/binding.h"
 #include "planner/feasible.h"
@@ -89,6 +90,7 @@ struct Plan {
   Binding binding;
   bool nothing_fits = false;  // no advice does, on 64 of any GPU that was offered
   // Answers to what was asked beside the plan.
+  std::optional<Against> against;
   std::optional<AtLengths> at_lengths;
   std::optional<Streams> streams;
   std::vector<Room> room;

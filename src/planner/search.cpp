@@ -11,6 +11,8 @@
 namespace kvsim::planner {
 namespace {
 
+constexpr std::int64_t usual_context = 4096;
+
 Candidate evaluate(const Request& r) {
   Candidate c;
   c.plan = r.options.plan;
@@ -24,7 +26,8 @@ Candidate evaluate(const Request& r) {
     return c;
   }
   const std::int64_t context =
-      r.context.value_or(std::min<std::int64_t>(pool.options.max_model_len, 4096));
+      r.context.value_or(std::min<std::int64_t>(pool.options.max_model_len, usual_context));
+  c.context = context;
   std::int64_t batch =
       std::min(memory::requests_that_fit(pool, context), pool.options.max_num_seqs);
   const bool capped = batch == pool.options.max_num_seqs;

@@ -11,7 +11,8 @@ struct Candidate {
   spec::ParallelPlan plan;
   std::string kv_dtype;
   bool fits = false;
-  std::int64_t batch = 0;  // requests in flight over all replicas
+  std::int64_t context = 0;  // tokens of each request: as asked, else 4,096 or max_model_len
+  std::int64_t batch = 0;    // requests in flight over all replicas
   double decode_ms = 0, prefill_ms = 0;
   double tokens_per_s_per_gpu = 0;  // output, in steady decode
   double tokens_per_s_per_user = 0;
@@ -20,7 +21,8 @@ struct Candidate {
 };
 
 // Every tensor, pipeline and data parallel split of `gpus` GPUs with the asked KV format and fp8,
-// best throughput per GPU first; those that do not fit last.
+// best throughput per GPU first; those that do not fit last. Without an asked context requests
+// have 4,096 tokens, or max_model_len where that is less.
 std::vector<Candidate> search_deployments(const Request& request, int gpus);
 
 }  // namespace kvsim::planner

@@ -17,12 +17,16 @@ ordered_json setting_value(const Setting& s) {
   return s.number;
 }
 
+ordered_json ranges(const planner::Feasible& f) {
+  ordered_json list = ordered_json::array();
+  for (const planner::LengthRange& r : f.ranges)
+    list.push_back(ordered_json::array({r.first, r.last}));
+  return list;
+}
+
 ordered_json kv(const Plan& p) {
   ordered_json kv;
-  ordered_json ranges = ordered_json::array();
-  for (const planner::LengthRange& r : p.feasible.ranges)
-    ranges.push_back(ordered_json::array({r.first, r.last}));
-  kv["feasible_lengths"] = std::move(ranges);
+  kv["feasible_lengths"] = ranges(p.feasible);
   kv["largest_max_model_len"] = p.feasible.largest;
   kv["feasible_lengths_limit"] = p.feasible.limit;
   kv["feasible_lengths_resolution"] = p.feasible.resolution;
@@ -64,6 +68,32 @@ ordered_json binding(const planner::Binding& b) {
           {"line_bytes", b.line_bytes.value()},
           {"kv_needed_bytes", b.kv_needed.value()},
           {"kv_there_bytes", b.kv_there.value()}};
+}
+
+ordered_json against(const Plan& p, const planner::Against& a) {
+  ordered_json terms = ordered_json::array();
+  for (const planner::Against::Term& t : a.terms)
+    terms.push_back({{"name", t.name},
+                     {"bytes", t.here.value()},
+                     {"against_bytes", t.there.value()},
+                     {"difference_bytes", t.difference().value()}});
+  return {{"flags", a.flags},
+          {"model", a.model},
+          {"gpu", a.gpu},
+          {"rules", a.rules},
+          {"fits", a.fits},
+          {"limit", a.limit},
+          {"gpus", a.gpus},
+          {"tokens", a.tokens},
+          {"tokens_difference", a.tokens - p.tokens},
+          {"max_model_len", a.max_model_len},
+          {"max_concurrency", a.max_concurrency},
+          {"bytes_per_token", a.bytes_per_token},
+          {"feasible_lengths", ranges(a.feasible)},
+          {"largest_max_model_len", a.feasible.largest},
+          {"engine_log", a.engine_log},
+          {"terms", std::move(terms)},
+          {"explains", a.explains}};
 }
 
 ordered_json lengths(const planner::AtLengths& a) {
@@ -121,6 +151,7 @@ std::string answers_json(const Plan& p) {
   doc["smallest"] = smallest(p);
   doc["binding"] = binding(p.binding);
   doc["nothing_fits"] = p.nothing_fits;
+  if (p.against) doc["against"] = against(p, *p.against);
   if (p.at_lengths) doc["at_lengths"] = lengths(*p.at_lengths);
   if (p.streams) doc["streams"] = streams(*p.streams);
   for (const planner::Room& r : p.room) doc["room"].push_back(room(r));

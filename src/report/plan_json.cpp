@@ -100,6 +100,7 @@ ordered_json candidates(const std::vector<planner::Candidate>& list) {
                    {"data_parallel_size", c.plan.data_parallel_size},
                    {"kv_cache_dtype", c.kv_dtype},
                    {"fits", c.fits},
+                   {"context", c.context},
                    {"batch", c.batch},
                    {"prefill_ms", number(c.prefill_ms)},
                    {"decode_ms", number(c.decode_ms)},

@@ -2,6 +2,7 @@
 
 #include "report/plan_answers.h"
 #include "report/table.h"
+#include "report/wrap.h"
 #include "units/format.h"
 
 namespace kvsim::report {
@@ -87,10 +88,49 @@ std::string room(const planner::Room& r) {
          t.text(2);
 }
 
+std::string difference(Bytes size) {
+  if (size.value() == 0) return "";
+  return fmt::format("{:+.2f}", to_gib(size));
+}
+
+std::string against(const Plan& p, const planner::Against& a) {
+  Table t({{"GiB", Align::left},
+           {"this", Align::right},
+           {"against", Align::right},
+           {"", Align::right}});
+  for (const planner::Against::Term& term : a.terms)
+    t.row({term.name, fmt::format("{:.2f}", to_gib(term.here)),
+           fmt::format("{:.2f}", to_gib(term.there)), difference(term.difference())});
+  t.rule();
+  const auto row = [&](const char* name, std::string here, std::string there) {
+    t.row({name, std::move(here), std::move(there), ""});
+  };
+  t.row({"KV tokens", format_integer(p.tokens), format_integer(a.tokens),
+         p.tokens > 0
+             ? fmt::format("{:.2f}x", static_cast<double>(a.tokens) / static_cast<double>(p.tokens))
+             : ""});
+  row("max_model_len", format_integer(p.max_model_len), format_integer(a.max_model_len));
+  row("requests of it", fmt::format("{:.2f}", p.max_concurrency),
+      fmt::format("{:.2f}", a.max_concurrency));
+  row("longest that starts", format_integer(p.feasible.largest),
+      format_integer(a.feasible.largest));
+  row("GPUs", format_integer(p.parallel.gpus()), format_integer(a.gpus));
+  row("fits", p.fits ? "yes" : "no", a.fits ? "yes" : "no");
+  std::string out = wrap("Against " + a.flags, 100, 2) + t.text(2);
+  std::string other;
+  if (a.model != p.model) other += a.model + " ";
+  if (a.gpu != p.gpu) other += "on " + a.gpu + " ";
+  if (a.rules != p.rules) other += "with rules " + a.rules + " ";
+  if (!other.empty())
+    out += wrap("  The other is " + other.substr(0, other.size() - 1) + ".", 100, 2);
+  return out + wrap("  Explains most: " + a.explains + ".", 100, 4);
+}
+
 }  // namespace
 
 std::string questions_text(const Plan& p) {
   std::string out;
+  if (p.against) out += "\n" + against(p, *p.against);
   if (p.at_lengths) out += "\n" + lengths(*p.at_lengths);
   if (p.streams) out += "\n" + streams(*p.streams);
   for (const planner::Room& r : p.room) out += "\n" + room(r);

@@ -134,7 +134,7 @@ std::string settings(const planner::Advice& a) {
   return text;
 }
 
-std::string search_table(const std::vector<planner::Candidate>& list) {
+std::string search_table(const Plan& p, const std::vector<planner::Candidate>& list) {
   Table t({{"TP", Align::right},
            {"PP", Align::right},
            {"DP", Align::right},
@@ -156,9 +156,19 @@ std::string search_table(const std::vector<planner::Candidate>& list) {
              format_duration(to_duration(c.decode_ms / 1e3)), format_count(c.tokens_per_s_per_gpu),
              format_significant(c.tokens_per_s_per_user), c.pareto ? "best" : "", c.why});
   }
-  return "Deployments by output tokens per second and GPU (best: nobody is better in both "
-         "rates)\n" +
-         t.text(2);
+  std::int64_t context = 0;
+  std::size_t fitting = 0;
+  for (const planner::Candidate& c : list) {
+    context = std::max(context, c.context);
+    fitting += c.fits ? 1 : 0;
+  }
+  std::string title = fmt::format("Deployments on {} GPUs by output tokens per second and GPU",
+                                  list.front().plan.gpus());
+  if (context > 0)
+    title += fmt::format(", requests of {} tokens{}", format_integer(context), star(p, "context"));
+  title +=
+      fmt::format("; {} of {} fit (best: nobody is better in both rates)", fitting, list.size());
+  return wrap(title, 100, 2) + t.text(2);
 }
 
 }  // namespace
@@ -169,10 +179,11 @@ std::string plan_text(const Plan& p, const std::vector<planner::Candidate>& sear
                                    : "";
   out += ledger(p) + "\n" + kv(p) + "\n" + point(p) + "\n" + explorer(p);
   out += questions_text(p);
-  if (!search.empty()) out += "\n" + search_table(search);
+  if (!search.empty()) out += "\n" + search_table(p, search);
   if (!p.warnings.empty()) out += "\n";
   for (const std::string& w : p.warnings) out += wrap("warning: " + w, 100, 2);
-  out += "\n" + wrap(fmt::format("Plan: {}. Limit: {}.", p.fits ? "fits" : "does not fit", p.limit),
+  out += "\n" + wrap(fmt::format("Plan{}: {}. Limit: {}.", search.empty() ? "" : " as given",
+                                 p.fits ? "fits" : "does not fit", p.limit),
                      100, 2);
   out += binding_text(p);
   if (!p.advice.empty()) {

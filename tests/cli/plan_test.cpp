@@ -67,3 +67,39 @@ TEST_CASE("a length above max model len is warned about wherever it is given") {
   Kvsim(plan({"--room", "1:20000"})).exits(0).out_has("room for 20,000 is above");
   Kvsim(plan({"--context", "16384"})).exits(0).out_lacks("is above max_model_len");
 }
+
+TEST_CASE("against takes flags of plan and the later one wins") {
+  Kvsim(plan({"--against", "--kv-cache-dtype fp8 --max-model-len 8192"}))
+      .exits(0)
+      .out_has("Against --kv-cache-dtype fp8 --max-model-len 8192")
+      .out_has("KV bytes per token on one GPU, 128 KiB to 64.0 KiB");
+  Kvsim(plan({"--against", "--enforce-eager"})).exits(0).out_has("Explains most: CUDA graphs");
+  Kvsim(plan({"--against", "qwen3-8b --gpu h100-sxm"}))
+      .exits(0)
+      .out_has("The other is qwen3-8b on h100-sxm");
+  Kvsim(plan({"--against", "--gpu h100-sxm", "--json"}))
+      .exits(0)
+      .out_is_json()
+      .out_has("\"against\"")
+      .out_has("\"difference_bytes\"");
+}
+
+TEST_CASE("against refuses what plan itself refuses and names the flag") {
+  Kvsim(plan({"--against", ""})).exits(2).err_has("--against needs flags").out_is("");
+  Kvsim(plan({"--against", "--kv-cache-dtyp fp8"})).exits(2).err_has("--kv-cache-dtype").out_is("");
+  Kvsim(plan({"--against", "--tp 2 --tp 4"})).exits(2).err_has("2 times").out_is("");
+  Kvsim(plan({"--against", "--tp 3"})).exits(3).err_has("does not divide").out_is("");
+  Kvsim(plan({"--against", "--gpu h10-sxm"})).exits(3).err_has("h100-sxm").out_is("");
+  Kvsim(plan({"--against"})).exits(2).err_has("needs a value");
+}
+
+TEST_CASE("a search exits by its candidates and says which context it takes") {
+  Kvsim({"plan", "llama-3.1-70b", "--gpu", "h100-sxm", "--search"})
+      .exits(0)
+      .out_has("requests of 4,096 tokens*")
+      .out_has("Plan as given: does not fit");
+  Kvsim({"plan", "llama-3.1-70b", "--gpu", "h100-sxm", "--search", "--context", "2000"})
+      .exits(0)
+      .out_has("requests of 2,000 tokens;");
+  Kvsim({"plan", "llama-3.1-405b", "--gpu", "t4", "--search", "--gpus", "2"}).exits(1);
+}

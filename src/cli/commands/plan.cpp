@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include "cli/commands/makers.h"
@@ -25,6 +26,8 @@ class PlanCommand final : public Command {
                   "rank the ways to use eight GPUs");
     flags.example("kvsim plan llama-3.1-8b --gpu l40s --room 16:8192 --lengths 1000:200",
                   "what to set for sixteen long requests, and how many short ones fit");
+    flags.example("kvsim plan gemma-3-27b --gpu h100-sxm --against '--engine-version 0.20'",
+                  "what another version, format or GPU changes, term by term");
     flags.example("kvsim plan --from-command serve.sh --gpu h100-sxm",
                   "the same for the command that starts the engine");
     flags.example("kvsim plan --from-log start.log --gpu h100-sxm",
@@ -75,12 +78,17 @@ class PlanCommand final : public Command {
     if (log) plan.log_attribution = planner::attribute(request, *log);
     plan.from_log = std::move(log);
     plan.warnings.insert(plan.warnings.end(), warnings.begin(), warnings.end());
+    if (const auto other = questions_.against(deployment_))
+      plan.against = planner::compare_plans(plan, planner::answer(other->request(catalog)),
+                                            questions_.against_words());
     std::vector<planner::Candidate> candidates;
     if (search_) candidates = planner::search_deployments(request, gpus_.value_or(8));
     if (!scenario_.empty()) write_scenario(context, request, plan, catalog);
     context.print(context.json() ? report::plan_json(plan, candidates)
                                  : report::plan_text(plan, candidates));
-    return plan.fits ? Exit::ok : Exit::no;
+    const bool fits =
+        search_ ? std::ranges::any_of(candidates, &planner::Candidate::fits) : plan.fits;
+    return fits ? Exit::ok : Exit::no;
   }
 
  private:

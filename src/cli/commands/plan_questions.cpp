@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/usage.h"
+#include "launch/shell_words.h"
 #include "units/parse.h"
 
 namespace kvsim::cli {
@@ -70,6 +71,30 @@ void PlanQuestions::describe(Flags& flags) {
       .option("--room", room_,
               "what to set for room for so many requests of so many tokens; may be repeated")
       .value("REQUESTS:TOKENS");
+  flags
+      .option("--against", against_,
+              "compare with the deployment that these flags make of this one, term by term")
+      .value("'FLAGS'")
+      .of_flags();
+}
+
+std::optional<PlanFlags> PlanQuestions::against(const PlanFlags& here) const {
+  if (!against_) return std::nullopt;
+  std::vector<std::string> words;
+  for (const auto& command : launch::shell_commands(*against_, "--against"))
+    for (const launch::Word& word : command) words.push_back(word.text);
+  if (words.empty())
+    throw UsageError("--against needs flags of plan",
+                     "for example --against '--kv-cache-dtype fp8'", "usage-value");
+  PlanFlags there;
+  try {
+    there = PlanFlags::from_words(words);
+  } catch (const UsageError& error) {
+    const Diagnostic& d = error.diagnostic();
+    throw UsageError("--against: " + d.message, d.hint, d.code);
+  }
+  there.fill(here);
+  return there;
 }
 
 planner::Questions PlanQuestions::read() const {
