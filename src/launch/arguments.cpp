@@ -141,9 +141,12 @@ std::vector<Argument> collect_arguments(const EngineFlags& flags, const std::vec
       continue;
     }
     Argument a = reader.next();
-    const auto same = std::find_if(list.begin(), list.end(), [&](const Argument& other) {
-      return a.dotted && a.row && other.row == a.row && !other.values.empty() && !a.values.empty();
-    });
+    // --config.a 1 --config.b 2 are one object.
+    auto same = list.end();
+    if (a.dotted && a.row && !a.values.empty())
+      same = std::find_if(list.begin(), list.end(), [&](const Argument& other) {
+        return other.row == a.row && !other.values.empty();
+      });
     if (same != list.end())
       merge(*same, a);
     else

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "diag/diagnostic.h"
 #include "diag/suggest.h"
@@ -100,7 +101,8 @@ Leftover unknown(const EngineFlags& flags, const Argument& a) {
   std::vector<std::string> names;
   for (const FlagRow& row : flags.rows)
     each_name(row.names, [&](std::string_view one) { names.emplace_back(one); });
-  const auto near = nearest(hyphens(a.name), names);
+  constexpr std::size_t longest_name = 100;
+  const auto near = a.name.size() > longest_name ? std::nullopt : nearest(hyphens(a.name), names);
   return {a.from, near ? fmt::format("did you mean {}?", *near) : "", a.line};
 }
 
@@ -168,6 +170,8 @@ Translation translate(const EngineFlags& flags, const std::vector<Argument>& arg
                       const std::string& name) {
   Translation out;
   std::vector<Argument> special;
+  std::map<const FlagRow*, std::size_t> last_of;
+  for (std::size_t i = 0; i < arguments.size(); ++i) last_of[arguments[i].row] = i;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Argument& a = arguments[i];
     if (!a.row) {
@@ -181,10 +185,7 @@ Translation translate(const EngineFlags& flags, const std::vector<Argument>& arg
                                   .line = a.line,
                                   .column = 1,
                                   .hint = "is the command complete?"});
-    const bool again =
-        std::any_of(arguments.begin() + static_cast<std::ptrdiff_t>(i) + 1, arguments.end(),
-                    [&](const Argument& later) { return later.row == a.row; });
-    if (again)
+    if (last_of.at(a.row) != i)
       out.unmodelled.push_back({shown(a), "given again later: the last one counts", a.line});
     else if (a.row->take == Take::special || a.row->take == Take::special_flag)
       special.push_back(a);

@@ -13,9 +13,7 @@ const std::vector<LineForm>& forms() {
        gib},
       {"Number of blocks in KV cache primary pool: {}", {Term::blocks}, 1},
       {"Number of tokens per block: {}", {Term::block_size}, 1},
-      {"max tokens in paged kv cache: total: {} GiB, available: {} GiB",
-       {Term::total_memory, Term::free_memory},
-       gib},
+      {"max tokens in paged kv cache: total: {} GiB, available: {} GiB", {Term::total_memory}, gib},
       {"[TRT-LLM] [I] max_seq_len={}", {Term::max_model_len}, 1},
   };
   return list;

@@ -25,7 +25,7 @@ ordered_json leftovers(const std::vector<launch::Leftover>& list, const char* re
 
 std::string settings_text(const launch::Translation& flags) {
   Table t({{"", Align::left}, {"", Align::left}});
-  t.row({"MODEL " + flags.model, ""});
+  if (!flags.model.empty()) t.row({"MODEL " + flags.model, ""});
   for (const launch::Setting& s : flags.settings)
     t.row({set_text(s),
            s.from == set_text(s) && !s.overridden

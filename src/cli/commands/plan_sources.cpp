@@ -28,8 +28,10 @@ InputError unknown_model(const InputError& error, const PastedText& pasted, int 
   Diagnostic d = error.diagnostics().front();
   d.file = pasted.file, d.line = line, d.column = 1;
   d.hint = fmt::format("{}{}Give its config.json: kvsim plan ./config.json --from-{} {}", d.hint,
-                       d.hint.empty() ? "" : " ", pasted.kind,
-                       pasted.file == "stdin" ? "-" : pasted.file);
+                       d.hint.empty()          ? ""
+                       : d.hint.ends_with('?') ? " "
+                                               : ". ",
+                       pasted.kind, pasted.file == "stdin" ? "-" : pasted.file);
   return InputError(std::move(d));
 }
 
