@@ -32,7 +32,8 @@ struct Printed {
   std::string worker, note;
 };
 
-std::optional<Printed> printed(const EngineLog& log, Term term) {
+// `total` stands in for a total memory that the log does not print.
+std::optional<Printed> printed(const EngineLog& log, Term term, double total) {
   if (const Figure* f = log.find(term)) return Printed{f->value, f->line, f->worker, ""};
   const auto difference = [&](Term sum, Term part, const char* note) -> std::optional<Printed> {
     const Figure* a = log.find(sum);
@@ -44,6 +45,16 @@ std::optional<Printed> printed(const EngineLog& log, Term term) {
     return difference(Term::peak_torch, Term::weights, "peak of the tensor allocator - weights");
   if (term == Term::non_torch)
     return difference(Term::consumed, Term::weights, "consumed memory - weights");
+  if (term == Term::graph_estimate) {
+    // The log says which share without graphs would give the same pool.
+    const Figure* share = log.find(Term::utilization);
+    const Figure* equivalent = log.find(Term::equivalent_utilization);
+    const Figure* memory = log.find(Term::total_memory);
+    if (share && equivalent && share->value >= equivalent->value)
+      return Printed{(share->value - equivalent->value) * (memory ? memory->value : total),
+                     equivalent->line, equivalent->worker,
+                     fmt::format("{:g} acts as {:g}", share->value, equivalent->value)};
+  }
   if (term == Term::tokens) {
     // vLLM before V1 prints blocks only; they are of 16 tokens unless the log says otherwise.
     const Figure* blocks = log.find(Term::blocks);
@@ -168,6 +179,7 @@ class Attribution {
 
   LogAttribution make() {
     const Pool pool = memory::size_pool(r_.model, r_.gpu, r_.options);
+    total_ = static_cast<double>(pool.ledger.total.value());
     choose_target(pool);
     Options all = r_.options;
     for (Term term : table) add(pool, term, all);
@@ -181,7 +193,7 @@ class Attribution {
  private:
   void choose_target(const Pool& pool) {
     for (Term term : {Term::tokens, Term::kv_memory})
-      if (const auto p = printed(log_, term)) {
+      if (const auto p = printed(log_, term, total_)) {
         out_.target = term, out_.printed = p->value;
         out_.predicted = *predicted(pool, term, log_);
         return;
@@ -198,7 +210,7 @@ class Attribution {
   }
 
   void add(const Pool& pool, Term term, Options& all) {
-    const auto p = printed(log_, term);
+    const auto p = printed(log_, term, total_);
     if (!p) return;
     LogTerm row{term, unit(term), p->value, 0, p->line, p->worker, p->note, {}};
     const auto value = predicted(pool, term, log_);
@@ -267,6 +279,7 @@ class Attribution {
   const Request& r_;
   const EngineLog& log_;
   LogAttribution out_;
+  double total_ = 0;      // of the GPU
   int replacements_ = 0;  // terms of the budget among the table
 };
 

@@ -8,6 +8,7 @@
 
 #include "config/document.h"
 #include "spec/catalog.h"
+#include "spec/weights.h"
 
 using namespace kvsim;
 using namespace kvsim::planner;
@@ -134,4 +135,38 @@ TEST_CASE("a refusal is compared by its memory and its length") {
   CHECK(a.target == Term::kv_memory);
   CHECK(find(a, Term::kv_needed)->predicted == 62 * bytes_per_gib);
   CHECK_FALSE(a.with_all);
+}
+
+// club3090-104: 0.88 acts as 0.8592 on a 3090 of 23.58 GiB.
+TEST_CASE("the equivalent utilization gives the estimate of the graphs") {
+  const auto log = launch::read_engine_log(
+      "The current --gpu-memory-utilization=0.8800 is equivalent to "
+      "--gpu-memory-utilization=0.8592 without CUDA graph memory profiling.\n"
+      "Available KV cache memory: 9.84 GiB\n",
+      "club3090-104");
+  const LogAttribution a =
+      attribute(request("llama-3.1-8b", "rtx-3090", memory::Engine::vllm_v1, "0.21"), log);
+  REQUIRE(find(a, Term::graph_estimate));
+  CHECK(find(a, Term::graph_estimate)->printed ==
+        doctest::Approx(0.0208 * 23.58 * bytes_per_gib).epsilon(0.001));
+  CHECK(find(a, Term::graph_estimate)->note == "0.88 acts as 0.8592");
+  CHECK(find(a, Term::graph_estimate)->with_it);
+}
+
+// club3090-104: 619,202 tokens in 9.84 GiB, two GPUs, FP8 KV, without a drafter.
+TEST_CASE("a drafter that was not there is found by what a token takes") {
+  const auto log = launch::read_engine_log(
+      "Available KV cache memory: 9.84 GiB\nGPU KV cache size: 619,202 tokens\n", "club3090-104");
+  Request r = request("qwen3.5-27b", "rtx-3090", memory::Engine::vllm_v1, "0.21");
+  r.model.quantization = *spec::quantization_preset("gptq");
+  r.options.plan.tensor_parallel_size = 2;
+  r.options.memory_fraction = 0.88;
+  r.options.max_model_len = 262144;
+  r.kv_dtype = "fp8_e5m2";
+  CHECK(find(attribute(r, log), Term::kv_memory)->with_it == 619202);
+  r.options.drafter = memory::Drafter::mtp;
+  r.options.speculative_tokens = 3;
+  const LogAttribution a = attribute(r, log);
+  CHECK(*find(a, Term::kv_memory)->with_it < 0.95 * 619202);
+  CHECK(a.verdict.find("what a token takes") != std::string::npos);
 }
