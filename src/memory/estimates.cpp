@@ -135,6 +135,11 @@ Estimate non_torch_estimate(const spec::GpuSpec& gpu, const Options& o) {
   }
   switch (o.rules.engine) {
     case Engine::vllm_v1:
+      if (o.rules.counts_context) {
+        // 0.35 GiB on one 3090, 3.58 on each of two 80 GB parts in late 2024.
+        size += several && server ? 2.0 : 0.25;
+        what += " and the CUDA context";
+      }
       if (o.rules.by_free_memory) {
         // Four starts of early 2024 leave 0.4 to 0.9 GiB.
         size += 0.5, spread = 0.3;

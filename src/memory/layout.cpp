@@ -37,6 +37,9 @@ void add_buckets(std::vector<Bucket>& list, const spec::ModelSpec& model,
     } else {
       // An indexer's keys lie in the page of their layer.
       b.token_bytes = g.bytes_per_token_layer;
+      // vLLM's pages hold K and V apart also where a model reads one tensor as both (Gemma-4).
+      const spec::LayerGroup& group = model.layer_groups[static_cast<std::size_t>(g.group)];
+      if (group.shared_kv_tensor && !group.compression) b.token_bytes *= 2;
       if (g.index_layers == g.layers) b.token_bytes += g.index_bytes_per_token;
     }
     auto same = std::find_if(list.begin(), list.end(), [&](const Bucket& other) {

@@ -47,8 +47,11 @@ constexpr auto make_table() {
   Rules v092 = vllm("vllm-v1 0.9.2 to 0.16", "0.9.2", "2025-07-07");
   v092.concurrency_by_blocks = true;
   const Rules v08 = vllm("vllm-v1 0.8 to 0.9.1", "0.8", "2025-03-18");
-  Rules v064 = vllm_v0("vllm 0.6.4 to 0.7 (V0)", "0.6.4", "2024-11-15");
-  v064.chunked_above = 32768, v064.chunked_tokens = 2048;
+  Rules v07 = vllm_v0("vllm 0.7 (V0)", "0.7", "2025-01-27");
+  v07.chunked_above = 32768, v07.chunked_tokens = 2048;
+  Rules v064 = v07;
+  v064.label = "vllm 0.6.4 to 0.6.6 (V0)", v064.first_version = "0.6.4";
+  v064.first_date = "2024-11-15", v064.counts_context = true;
   Rules v055 = vllm_v0("vllm 0.5.5 to 0.6.3 (V0)", "0.5.5", "2024-08-23");
   v055.chunked_above = 32768, v055.chunked_tokens = 512, v055.by_free_memory = true;
   Rules v026 = vllm_v0("vllm 0.2.6 to 0.5.4 (V0)", "0.2.6", "2023-12-17");
@@ -61,6 +64,7 @@ constexpr auto make_table() {
       v017,
       v092,
       v08,
+      v07,
       v064,
       v055,
       v026,

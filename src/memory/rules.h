@@ -32,6 +32,7 @@ struct Rules {
   bool by_free_memory = false;       // what the allocator keeps beyond its peak counts too
   bool dequantises_weights = false;  // AWQ and GPTQ products of many tokens unpack a whole matrix
   bool counts_non_torch = true;
+  bool counts_context = false;  // the CUDA context is part of non-torch
   // The pool
   bool tokens_by_concurrency = false;  // printed tokens = int(concurrency * max_model_len)
   bool concurrency_by_blocks = false;  // blocks / blocks of a request; tokens / length before

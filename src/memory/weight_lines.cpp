@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "kvformat/footprint.h"
 #include "spec/parameters.h"
@@ -48,17 +49,35 @@ double mxfp4_padding(const spec::ModelSpec& model, const Options& o, double expe
 // difference between its parameters and the 14.9888 GiB that vLLM prints).
 double rotary_tables(const spec::ModelSpec& model, const Options& o) {
   if (o.rules.engine != Engine::vllm_v1 && o.rules.engine != Engine::sglang) return 0;
-  std::vector<std::int64_t> widths;
+  std::vector<std::pair<std::int64_t, bool>> tables;
   for (const spec::LayerGroup& g : model.layer_groups) {
     const std::int64_t width = g.qk_rope_head_dim > 0 ? g.qk_rope_head_dim
                                : g.recurrent          ? 0
+                               : g.compression        ? 64
                                                       : g.head_dim;
-    if (width > 0 && std::find(widths.begin(), widths.end(), width) == widths.end())
-      widths.push_back(width);
+    // Windowed layers turn at another base.
+    const std::pair<std::int64_t, bool> table{width, g.window > 0};
+    if (width > 0 && std::find(tables.begin(), tables.end(), table) == tables.end())
+      tables.push_back(table);
   }
   double elements = 0;
-  for (std::int64_t w : widths) elements += wide(w) * wide(model.max_position_embeddings);
+  for (const auto& t : tables) elements += wide(t.first) * wide(model.max_position_embeddings);
   return elements * spec::bits(model.dtype) / 8.0;
+}
+
+// Absorbed MLA multiplies by 16-bit copies of the latent's up-projections, kept beside them once
+// the weights are loaded (vLLM's W_UK_T and W_UV, SGLang's w_kc and w_vc).
+double absorbed_projections(const spec::ModelSpec& model, const Options& o,
+                            kvformat::LayerRange range) {
+  if (o.rules.engine != Engine::vllm_v1 && o.rules.engine != Engine::sglang) return 0;
+  double elements = 0;
+  for (std::int64_t layer = range.first; layer < range.last; ++layer) {
+    const spec::LayerGroup& g = model.group_of(layer);
+    if (g.attention != spec::AttentionKind::mla) continue;
+    elements += wide(g.num_heads) / o.plan.tensor_parallel_size *
+                wide(g.qk_nope_head_dim + g.value_dim()) * wide(g.kv_lora_rank);
+  }
+  return elements * 2;
 }
 
 // One decoder layer of the target's shape behind a projection of its hidden states; embedding and
@@ -139,6 +158,12 @@ std::vector<LedgerLine> weight_lines(const spec::ModelSpec& model, const Options
       lines.push_back({"weights: expert padding", whole(padding),
                        "MXFP4 kernels pad the hidden size to 256, the intermediate to 128", true,
                        whole(padding * 0.5)});
+    if (const double copies = absorbed_projections(model, o, range); copies > 0)
+      lines.push_back({"weights: absorbed MLA",
+                       whole(copies),
+                       "16-bit copies of the latent's up-projections",
+                       true,
+                       {}});
     if (const double tables = rotary_tables(model, o); tables > 0)
       lines.push_back({"rotary tables",
                        whole(tables),

@@ -82,6 +82,8 @@ static void fields(FieldVisitor& v, Quantization& x) {
           at_least(0));
   v.field({"scale_bits", "bits of scale and zero point per group"}, x.scale_bits, at_least(0));
   v.field({"experts_only", "only the routed experts are quantized"}, x.experts_only);
+  v.field({"other_bits", "bits of quantized matrices outside the experts; 0 = the model's dtype"},
+          x.other_bits, config::between(0, 16));
   v.field({"attention_wide", "attention projections keep the model's dtype"}, x.attention_wide);
   v.field({"kv_cache_dtype", "KV cache dtype that the checkpoint states; \"\" = none"},
           x.kv_cache_dtype);

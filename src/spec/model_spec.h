@@ -117,6 +117,8 @@ struct Quantization {
   double scale_bits = 0;        // bits of scale (and zero point) per group
   bool experts_only =
       false;  // attention and dense layers stay in the model's dtype (MXFP4 gpt-oss)
+  // Bits of quantized matrices outside the experts where experts_only (DeepSeek-V4: FP8); 0 = wide.
+  double other_bits = 0;
   bool attention_wide = false;  // attention projections stay in the model's dtype
   std::string kv_cache_dtype;   // stated by the checkpoint; "" = not stated
   double bits_with_scales() const {

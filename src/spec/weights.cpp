@@ -191,9 +191,11 @@ double stored_bits(const ModelSpec& model, WeightKind kind) {
     case WeightKind::attention:
     case WeightKind::indexer:
     case WeightKind::recurrent:
+      if (q.experts_only && q.other_bits > 0) return q.other_bits;
       return q.experts_only || q.attention_wide ? wide : narrow;
     case WeightKind::dense_mlp:
     case WeightKind::shared_experts:
+      if (q.experts_only && q.other_bits > 0) return q.other_bits;
       return q.experts_only ? wide : narrow;
     case WeightKind::experts:
       return narrow;
@@ -209,6 +211,7 @@ double stored_bits(const ModelSpec& model, WeightKind kind) {
 DType compute_dtype(const ModelSpec& model, WeightKind kind, const GpuSpec& gpu) {
   const std::string& method = model.quantization.method;
   if (stored_bits(model, kind) >= bits(model.dtype)) return model.dtype;
+  if (model.quantization.other_bits == 8 && kind != WeightKind::experts) return DType::fp8;
   if (method == "fp8" || method == "fp8_block") return DType::fp8;
   if (method == "int8") return DType::int8;
   if (method == "compressed-tensors" && model.quantization.bits == 8) return DType::fp8;

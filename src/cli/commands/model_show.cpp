@@ -31,7 +31,8 @@ std::string weights_line(const spec::ModelSpec& m) {
   text = fmt::format("{}, {} bits per weight with scales", q.method,
                      format_significant(q.bits_with_scales()));
   if (q.experts_only)
-    text += ", routed experts only";
+    text += q.other_bits > 0 ? fmt::format(", routed experts only; others {:g} bits", q.other_bits)
+                             : ", routed experts only";
   else if (q.attention_wide)
     text += ", attention excepted";
   if (!q.kv_cache_dtype.empty()) text += fmt::format("; KV cache {}", q.kv_cache_dtype);

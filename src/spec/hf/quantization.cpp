@@ -303,7 +303,8 @@ void import_quantization(View& view, const config::Document* quant, ModelSpec& m
   if (Quantization& q = model.quantization;
       q.method.starts_with("fp8") && view.word("expert_dtype", "") == "fp4") {
     q.method = "mxfp4", q.bits = 4, q.group_size = 32, q.scale_bits = 8, q.experts_only = true;
-    view.assume("Experts are FP4, the other matrices FP8; the others count in the model's dtype.");
+    q.other_bits = 8;
+    view.assume("Experts are FP4, the other quantized matrices FP8.");
   }
   if (!quant) return;
   const config::Value root = quant->root();
