@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "diag/check.h"
 
@@ -118,7 +119,7 @@ Bytes Footprint::sequence_bytes(Tokens tokens) const {
 Footprint footprint(const spec::ModelSpec& model, const KvDtype& dtype, const FootprintOptions& o) {
   KVSIM_CHECK(static_cast<std::int64_t>(model.layer_group.size()) == model.num_layers,
               "model {} is not finalized", model.id);
-  const LayerRange range = stage_layers(model.num_layers, o.plan.pipeline_parallel_size, o.stage);
+  const LayerRange range = stage_layers(model.num_layers, o.plan, o.stage);
   Footprint result;
   for (std::size_t i = 0; i < model.layer_groups.size(); ++i) {
     const LayerGroup& g = model.layer_groups[i];
@@ -183,6 +184,17 @@ LayerRange stage_layers(std::int64_t num_layers, int pipeline_parallel_size, int
   return range;
 }
 
+LayerRange stage_layers(std::int64_t num_layers, const spec::ParallelPlan& plan, int stage) {
+  if (plan.layer_partition.empty())
+    return stage_layers(num_layers, plan.pipeline_parallel_size, stage);
+  LayerRange range;
+  for (std::size_t s = 0; s <= static_cast<std::size_t>(stage); ++s) {
+    range.first = range.last;
+    range.last += plan.layer_partition[s];
+  }
+  return range;
+}
+
 std::int64_t kv_heads_per_rank(std::int64_t num_kv_heads, int tp) {
   return std::max<std::int64_t>(num_kv_heads / tp, 1);
 }
@@ -200,6 +212,16 @@ std::string parallel_problem(const spec::ModelSpec& model, const spec::ParallelP
   if (plan.pipeline_parallel_size > model.num_layers)
     return fmt::format("pipeline parallel size {} is more than the {} layers of {}",
                        plan.pipeline_parallel_size, model.num_layers, model.id);
+  if (const auto& parts = plan.layer_partition; !parts.empty()) {
+    const std::int64_t sum = std::accumulate(parts.begin(), parts.end(), std::int64_t{0});
+    if (parts.size() != static_cast<std::size_t>(plan.pipeline_parallel_size) ||
+        sum != model.num_layers ||
+        std::count_if(parts.begin(), parts.end(), [](auto n) { return n < 1; }) > 0)
+      return fmt::format(
+          "a layer partition of {} parts that add up to {} does not cut the {} layers of {} into "
+          "{} stages",
+          parts.size(), sum, model.num_layers, model.id, plan.pipeline_parallel_size);
+  }
   for (const LayerGroup& g : model.layer_groups) {
     if (g.num_heads > 0 && g.num_heads % tp != 0)
       return fmt::format("tensor parallel size {} does not divide the {} attention heads of {}", tp,

@@ -72,6 +72,8 @@ struct LayerRange {
   std::int64_t first = 0, last = 0;
 };
 LayerRange stage_layers(std::int64_t num_layers, int pipeline_parallel_size, int stage);
+// The same for a plan, which may say how many layers each stage gets.
+LayerRange stage_layers(std::int64_t num_layers, const spec::ParallelPlan& plan, int stage);
 
 // K and V heads on one rank: num_kv_heads / tp, at least one.
 std::int64_t kv_heads_per_rank(std::int64_t num_kv_heads, int tensor_parallel_size);

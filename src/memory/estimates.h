@@ -28,7 +28,8 @@ struct ProfileRun {
   double logit_bytes = 0;
   Estimate peak() const;
 };
-ProfileRun profile_run(const spec::ModelSpec& model, const Options& options);
+// The last pipeline stage samples.
+ProfileRun profile_run(const spec::ModelSpec& model, const Options& options, int stage);
 
 // Memory outside the tensor allocator: libraries, NCCL buffers, custom all-reduce, for SGLang the
 // CUDA context too; before vLLM 0.6.4 what the allocator had reserved beyond its peak.

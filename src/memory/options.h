@@ -43,6 +43,7 @@ struct Options {
   std::int64_t block_tokens = 0;  // 0: 16 (vLLM), 1 (SGLang, llama.cpp), 32 (TensorRT-LLM)
   // gpu_memory_utilization, mem_fraction_static, free_gpu_memory_fraction
   std::optional<double> memory_fraction;
+  std::vector<Bytes> total_memory;  // of each worker's GPU, where they differ; a list as below
   // Lists per worker, ranks of a stage beside each other: empty, one for all, or one each. The pool
   // (skips the budget), and what is free when the engine starts.
   std::vector<Bytes> kv_cache_memory, free_memory;

@@ -36,12 +36,13 @@ constexpr Rules other(Engine engine, std::string_view label, std::string_view ve
 constexpr auto make_table() {
   Rules v021 = vllm("vllm-v1 >= 0.21", "0.21", "2026-05-15");
   v021.default_utilization = 0.92, v021.graphs_in_budget = true, v021.logit_bytes = 15;
+  v021.graph_mib = 0.08;
   v021.tokens_by_concurrency = v021.concurrency_by_blocks = v021.pages_unified = true;
   v021.state_prefix_caching = v021.overlapped_batches = true;
   Rules v020 = v021;
   v020.label = "vllm-v1 0.20", v020.first_version = "0.20", v020.first_date = "2026-04-27";
   v020.default_utilization = 0.90, v020.graphs_in_budget = v020.pages_unified = false;
-  v020.overlapped_batches = false;
+  v020.overlapped_batches = false, v020.graph_mib = 0.29;
   Rules v017 = vllm("vllm-v1 0.17 to 0.19", "0.17", "2026-03-07");
   v017.logit_bytes = 15, v017.concurrency_by_blocks = true;
   Rules v092 = vllm("vllm-v1 0.9.2 to 0.16", "0.9.2", "2025-07-07");

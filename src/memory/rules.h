@@ -26,6 +26,7 @@ struct Rules {
   // The profile run
   bool graphs_in_budget = false;     // the CUDA graph estimate is subtracted from the budget
   double logit_bytes = 39;           // peak of sampling, per sequence and vocabulary entry
+  double graph_mib = 0.29;           // per captured size and layer
   bool whole_prompts = false;        // without chunked prefill the run has max_model_len tokens
   std::int64_t chunked_above = 0;    // longer models get chunked prefill; 0 = never by itself
   std::int64_t chunked_tokens = 0;   // max_num_batched_tokens then

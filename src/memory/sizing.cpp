@@ -28,10 +28,21 @@ void close_ledger(Pool& pool, Bytes budget) {
   l.check();
 }
 
+namespace {
+
+// What these engines divide: the memory that is free when they start.
+Bytes memory_of(const Pool& pool, int stage) {
+  const Options& o = pool.options;
+  const Bytes total = least_of_stage(o.total_memory, o.plan, stage).value_or(pool.ledger.total);
+  return least_of_stage(o.free_memory, o.plan, stage).value_or(total);
+}
+
+}  // namespace
+
 const Stage& take_poorest(Pool& pool, const std::vector<Stage>& stages) {
   const Options& o = pool.options;
   const auto room = [&](const Stage& s) {
-    const Bytes total = least_of_stage(o.free_memory, o.plan, s.index).value_or(pool.ledger.total);
+    const Bytes total = memory_of(pool, s.index);
     const Bytes left = total - s.weight_bytes - s.activation.bytes - s.non_torch.bytes;
     return static_cast<double>(left.value()) /
            std::max(1.0, sequence_bytes(s.footprint, o.max_model_len));
@@ -42,7 +53,7 @@ const Stage& take_poorest(Pool& pool, const std::vector<Stage>& stages) {
   pool.stage = stage.index;
   pool.footprint = stage.footprint;
   Ledger& l = pool.ledger;
-  if (const auto free = least_of_stage(o.free_memory, o.plan, stage.index)) l.total = *free;
+  l.total = memory_of(pool, stage.index);
   add_weights(l, stage);
   l.activation = stage.activation.bytes;
   l.non_torch = stage.non_torch.bytes;

@@ -16,9 +16,9 @@ Stage measure_stage(const spec::ModelSpec& model, const spec::GpuSpec& gpu, cons
   Stage s;
   s.index = index;
   s.footprint = kvformat::footprint(model, o.kv_dtype, {o.plan, index, o.state_dtype});
-  s.weights = weight_lines(model, o, index);
+  s.weights = weight_lines(model, gpu, o, index);
   for (const LedgerLine& line : s.weights) s.weight_bytes += line.bytes;
-  s.activation = stated_or(o.stated.activation, profile_run(model, o).peak());
+  s.activation = stated_or(o.stated.activation, profile_run(model, o, index).peak());
   s.non_torch = stated_or(o.stated.non_torch, non_torch_estimate(gpu, o));
   s.graphs = stated_or(o.stated.cuda_graphs, graph_estimate(model, gpu, o));
   return s;

@@ -26,7 +26,8 @@ Sized size_stage(const Pool& pool, const spec::ModelSpec& model, const Stage& st
   Pool part;
   part.options = o;
   part.stage = stage.index;
-  part.ledger.total = pool.ledger.total;
+  part.ledger.total =
+      least_of_stage(o.total_memory, o.plan, stage.index).value_or(pool.ledger.total);
   Ledger& l = part.ledger;
   add_weights(l, stage);
   l.activation = stage.activation.bytes;

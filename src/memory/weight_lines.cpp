@@ -45,6 +45,19 @@ double mxfp4_padding(const spec::ModelSpec& model, const Options& o, double expe
   return expert_bytes * (padded / plain - 1);
 }
 
+// Without FP8 units the kernel takes its scales per column: a 16-bit scale per 128 weights instead
+// of one per 128 x 128 (vLLM's Marlin FP8).
+double marlin_scales(const spec::ModelSpec& model, const spec::GpuSpec& gpu,
+                     const spec::WeightBytes& weights) {
+  if (model.quantization.method != "fp8_block" || gpu.fp8_tflops > 0 || gpu.vendor != "nvidia")
+    return 0;
+  double narrow = 0;
+  for (std::size_t i = 0; i < weights.by_kind.size(); ++i)
+    if (spec::stored_bits(model, static_cast<spec::WeightKind>(i)) < 16)
+      narrow += weights.by_kind[i];
+  return narrow * 2 / 128;
+}
+
 // cos and sin of every position in the model's dtype, once per width (Llama-3.1-8B: 32 MiB, the
 // difference between its parameters and the 14.9888 GiB that vLLM prints).
 double rotary_tables(const spec::ModelSpec& model, const Options& o) {
@@ -143,9 +156,9 @@ void add_drafter(std::vector<LedgerLine>& lines, const spec::ModelSpec& model, c
 
 }  // namespace
 
-std::vector<LedgerLine> weight_lines(const spec::ModelSpec& model, const Options& o, int stage) {
-  const int pp = o.plan.pipeline_parallel_size;
-  const auto range = kvformat::stage_layers(model.num_layers, pp, stage);
+std::vector<LedgerLine> weight_lines(const spec::ModelSpec& model, const spec::GpuSpec& gpu,
+                                     const Options& o, int stage) {
+  const auto range = kvformat::stage_layers(model.num_layers, o.plan, stage);
   std::vector<LedgerLine> lines;
   if (o.stated.weights) {
     lines.push_back({"weights", *o.stated.weights, "given", true, {}});
@@ -158,6 +171,12 @@ std::vector<LedgerLine> weight_lines(const spec::ModelSpec& model, const Options
       lines.push_back({"weights: expert padding", whole(padding),
                        "MXFP4 kernels pad the hidden size to 256, the intermediate to 128", true,
                        whole(padding * 0.5)});
+    if (const double scales = marlin_scales(model, gpu, weights); scales > 0)
+      lines.push_back({"weights: Marlin scales",
+                       whole(scales),
+                       "a 16-bit scale per 128 weights of a column, on a part without FP8 units",
+                       true,
+                       {}});
     if (const double copies = absorbed_projections(model, o, range); copies > 0)
       lines.push_back({"weights: absorbed MLA",
                        whole(copies),

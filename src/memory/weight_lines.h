@@ -3,6 +3,7 @@
 
 #include "memory/ledger.h"
 #include "memory/options.h"
+#include "spec/gpu_spec.h"
 #include "spec/model_spec.h"
 
 namespace kvsim::memory {
@@ -11,7 +12,7 @@ namespace kvsim::memory {
 // model's matrices, padding that a kernel asks for, rotary tables, the drafter. Counted from
 // dimensions, so each is exact up to what the description leaves out (biases, below 0.1 %). Weights
 // that stay on the host (cpu_offload) come off in a line of their own, below zero.
-std::vector<LedgerLine> weight_lines(const spec::ModelSpec& model, const Options& options,
-                                     int stage);
+std::vector<LedgerLine> weight_lines(const spec::ModelSpec& model, const spec::GpuSpec& gpu,
+                                     const Options& options, int stage);
 
 }  // namespace kvsim::memory

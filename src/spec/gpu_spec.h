@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,6 +57,7 @@ struct ParallelPlan {
   int pipeline_parallel_size = 1;
   int data_parallel_size = 1;
   bool enable_expert_parallel = false;
+  std::vector<std::int64_t> layer_partition;  // layers of each stage; empty = as even as possible
   int gpus() const { return tensor_parallel_size * pipeline_parallel_size * data_parallel_size; }
 };
 

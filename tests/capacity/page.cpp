@@ -32,7 +32,7 @@ Row given_row(const Request& q, const Report& r) {
   Row row{q.id, name_of(q, r), rules_of(q, mid.pool), q.why};
   row.printed = *r.tokens();
   row.predicted = static_cast<double>(mid.pool.tokens);
-  row.plain = gib_printed * static_cast<double>(gib) / mid.pool.footprint.bytes_per_token;
+  row.plain = gib_printed * static_cast<double>(gib) / mid.plain_token_bytes;
   const double slack = static_cast<double>(mid.pool.options.max_model_len) /
                        static_cast<double>(std::max<std::int64_t>(
                            mid.pool.layout.blocks_for(mid.pool.options.max_model_len), 1));

@@ -22,12 +22,7 @@ const spec::Catalog& catalog() {
 }
 
 // What calculators do: nameplate memory, weights by parameters and bits, nothing else.
-double plain_formula(const planner::Request& r, const memory::Pool& pool) {
-  const spec::Quantization& q = r.model.quantization;
-  const double bits = q.method == "none" ? spec::bits(r.model.dtype) : q.bits;
-  const double parameters = static_cast<double>(spec::count_parameters(r.model).total());
-  const double weights = parameters * bits / 8 / r.options.plan.gpus();
-  const double fraction = pool.options.memory_fraction.value_or(0.9);
+double plain_token_bytes(const planner::Request& r, const memory::Pool& pool) {
   double token = 0;
   for (const spec::LayerGroup& g : r.model.layer_groups) {
     const double layers = static_cast<double>(
@@ -38,6 +33,15 @@ double plain_formula(const planner::Request& r, const memory::Pool& pool) {
                                       r.options.plan.tensor_parallel_size;
     token += layers * elements * pool.options.kv_dtype.bits_per_element() / 8;
   }
+  return token;
+}
+
+double plain_formula(const planner::Request& r, const memory::Pool& pool, double token) {
+  const spec::Quantization& q = r.model.quantization;
+  const double bits = q.method == "none" ? spec::bits(r.model.dtype) : q.bits;
+  const double parameters = static_cast<double>(spec::count_parameters(r.model).total());
+  const double weights = parameters * bits / 8 / r.options.plan.gpus();
+  const double fraction = pool.options.memory_fraction.value_or(0.9);
   const double nameplate = static_cast<double>(r.gpu.memory.value());
   return token > 0 ? std::max(0.0, nameplate * fraction - weights) / token : 0;
 }
@@ -64,7 +68,8 @@ Answer ask(const Request& request, const Report& report, std::optional<double> k
     r.options.stated.total = parse_bytes(request.gpu.substr(colon + 1) + "GiB");
   Answer answer;
   answer.pool = memory::size_pool(r.model, r.gpu, r.options);
-  answer.plain_tokens = plain_formula(r, answer.pool);
+  answer.plain_token_bytes = plain_token_bytes(r, answer.pool);
+  answer.plain_tokens = plain_formula(r, answer.pool, answer.plain_token_bytes);
   return answer;
 }
 

@@ -10,6 +10,7 @@ namespace kvsim::testing {
 // What kvsim says to a request, through the flags a user would type.
 struct Answer {
   memory::Pool pool;
+  double plain_token_bytes = 0;
   double plain_tokens = 0;  // (nameplate * fraction - parameters) over bytes of a token
 };
 

@@ -61,6 +61,10 @@ void PlanFlags::deployment(Flags& flags) {
   flags.option("--pipeline-parallel-size,--pp", pp_, "stages of layers; default 1")
       .value("N")
       .range({1, 1024});
+  flags
+      .option("--pp-layer-partition", partition_,
+              "layers of each stage by commas (VLLM_PP_LAYER_PARTITION); default even")
+      .value("N,N");
   flags.option("--data-parallel-size,--dp", dp_, "replicas of attention; default 1")
       .value("N")
       .range({1, 1024});
@@ -108,6 +112,10 @@ void PlanFlags::memory(Flags& flags) {
   flags
       .option("--kv-cache-memory-bytes", kv_memory_,
               "take this as the KV pool, skip the budget; one size, or one per worker by commas")
+      .value("SIZES");
+  flags
+      .option("--total-memory", total_memory_,
+              "memory of each GPU where they differ, as the driver reports it; sizes by commas")
       .value("SIZES");
   flags
       .option("--free-memory", free_memory_,
@@ -192,6 +200,23 @@ std::optional<double> PlanFlags::fraction(memory::Engine engine) const {
   return result;
 }
 
+std::vector<std::int64_t> PlanFlags::partition() const {
+  std::vector<std::int64_t> parts;
+  if (!partition_) return parts;
+  std::string_view rest = *partition_;
+  while (true) {
+    const std::string_view word = rest.substr(0, rest.find(','));
+    const auto layers = parse_integer(word);
+    if (!layers || *layers < 1)
+      throw UsageError(
+          fmt::format("--pp-layer-partition: expected whole numbers, found \"{}\"", word),
+          "layers of each stage with commas between, such as 16,32", "usage-value");
+    parts.push_back(*layers);
+    if (word.size() == rest.size()) return parts;
+    rest.remove_prefix(word.size() + 1);
+  }
+}
+
 std::vector<Bytes> PlanFlags::sizes(const char* flag,
                                     const std::optional<std::string>& text) const {
   std::vector<Bytes> list;
@@ -219,6 +244,7 @@ void PlanFlags::take_memory(memory::Options& o) const {
   o.memory_fraction = fraction(o.rules.engine);
   o.kv_cache_memory = sizes("--kv-cache-memory-bytes", kv_memory_);
   o.free_memory = sizes("--free-memory", free_memory_);
+  o.total_memory = sizes("--total-memory", total_memory_);
   o.stated.weights = weights_, o.stated.activation = activation_, o.stated.non_torch = non_torch_,
   o.stated.cuda_graphs = graphs_;
   o.num_gpu_blocks_override = blocks_;
@@ -271,6 +297,7 @@ planner::Request PlanFlags::request(const spec::Catalog& catalog) const {
   o.plan.tensor_parallel_size = tp_.value_or(1);
   o.plan.pipeline_parallel_size = pp_.value_or(1);
   o.plan.data_parallel_size = dp_.value_or(1);
+  o.plan.layer_partition = partition();
   o.plan.enable_expert_parallel = expert_parallel_.value_or(false);
   o.decode_context_parallel_size = dcp_.value_or(1);
   o.max_model_len = max_model_len_.value_or(0);

@@ -40,14 +40,16 @@ class PlanFlags {
   std::optional<double> fraction(memory::Engine engine) const;
   void take_memory(memory::Options& options) const;
   void take_speculation(memory::Options& options, const spec::Catalog& catalog) const;
+  std::vector<std::int64_t> partition() const;
   std::vector<Bytes> sizes(const char* flag, const std::optional<std::string>& text) const;
   // Calls visit(name, mine, theirs) for every optional flag.
   template <class Mine, class Theirs, class Visit>
   static void each(Mine& mine, Theirs& theirs, Visit visit);
 
   std::string model_, gpu_;
+  std::optional<std::string> partition_;
   std::optional<std::string> engine_, version_, kv_dtype_, quantization_, state_dtype_, state_mode_,
-      drafter_, draft_model_, kv_memory_, free_memory_;
+      drafter_, draft_model_, kv_memory_, free_memory_, total_memory_;
   std::optional<int> tp_, pp_, dp_, dcp_;
   std::optional<std::int64_t> max_model_len_, max_num_seqs_, max_num_batched_tokens_, block_size_,
       context_, batch_, images_, blocks_, max_total_tokens_, speculative_tokens_;
