@@ -166,7 +166,7 @@ class Advisor {
   }
 
   void combination_on_more_gpus() {
-    for (auto& set : splits(request_)) {
+    for (auto& set : larger_splits(request_)) {
       const Request with = changed(request_, set);
       const auto after = try_pool(with);
       if (!after) continue;
@@ -177,24 +177,6 @@ class Advisor {
       most.insert(most.end(), all.back().begin(), all.back().end());
       if (keep_if_fits(most)) return;
     }
-  }
-
- public:
-  // Splits over more GPUs than now, fewest first.
-  static std::vector<std::vector<Setting>> splits(const Request& r) {
-    const spec::ParallelPlan& plan = r.options.plan;
-    std::vector<std::pair<int, std::vector<Setting>>> list;
-    for (int tp = 1; tp <= most_gpus; ++tp)
-      for (int pp = 1; tp * pp * plan.data_parallel_size <= most_gpus && pp <= r.model.num_layers;
-           ++pp) {
-        if (tp * pp <= plan.tensor_parallel_size * plan.pipeline_parallel_size) continue;
-        list.push_back(
-            {tp * pp, {number("tensor_parallel_size", tp), number("pipeline_parallel_size", pp)}});
-      }
-    std::ranges::stable_sort(list, {}, [](const auto& entry) { return entry.first; });
-    std::vector<std::vector<Setting>> sets;
-    for (auto& entry : list) sets.push_back(std::move(entry.second));
-    return sets;
   }
 
  private:
@@ -224,7 +206,7 @@ std::vector<Advice> other_gpus(const Request& r, std::span<const spec::GpuSpec> 
   };
   for (const spec::GpuSpec& gpu : larger)
     if (auto advice = found({word("gpu", gpu.id)}); !advice.empty()) return advice;
-  for (const auto& split : Advisor::splits(r))
+  for (const auto& split : larger_splits(r))
     for (const spec::GpuSpec& gpu : larger) {
       std::vector<Setting> set{word("gpu", gpu.id)};
       set.insert(set.end(), split.begin(), split.end());

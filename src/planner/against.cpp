@@ -68,7 +68,7 @@ std::string of_token(const Plan& plan) {
 
 std::string explain(const Plan& here, const Plan& there, const std::vector<Term>& lines) {
   if (here.tokens == there.tokens && here.kv == there.kv && here.shortfall == there.shortfall)
-    return "nothing: both hold the same";
+    return std::string(holds_the_same);
   const std::string bytes = largest_cause(here, there, lines);
   if (here.tokens <= 0 || there.tokens <= 0) return bytes.empty() ? "max_model_len" : bytes;
   const auto ratio = [](double a, double b) { return std::log(b / a); };

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "planner/feasible.h"
@@ -9,6 +10,8 @@
 namespace kvsim::planner {
 
 struct Plan;
+
+inline constexpr std::string_view holds_the_same = "nothing: both hold the same";
 
 // A deployment beside another one: their ledgers term by term, what they hold, and which term
 // explains most of the difference.

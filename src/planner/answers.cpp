@@ -46,7 +46,14 @@ Plan answer(const Request& asked, const Questions& questions) {
   for (const RoomAsk& ask : questions.room) plan.room.push_back(make_room(r, ask));
   if (r.context) warn_of_length(plan, "context", *r.context);
   for (const std::int64_t tokens : questions.streams) warn_of_length(plan, "a stream of", tokens);
-  for (const RoomAsk& ask : questions.room) warn_of_length(plan, "room for", ask.tokens);
+  const std::int64_t running = plan.max_num_seqs * plan.parallel.data_parallel_size;
+  for (const RoomAsk& ask : questions.room) {
+    warn_of_length(plan, "room for", ask.tokens);
+    if (ask.requests > running)
+      plan.warnings.push_back(
+          fmt::format("room for {} requests, but max_num_seqs lets {} run; give --max-num-seqs",
+                      format_integer(ask.requests), format_integer(running)));
+  }
   return plan;
 }
 

@@ -9,6 +9,8 @@
 namespace kvsim::planner {
 namespace {
 
+constexpr int most_gpus = 64;
+
 // Figures stated for the deployment as it was do not hold for another one.
 void forget_stated(memory::Options& o) {
   o.stated.weights.reset();
@@ -53,6 +55,9 @@ bool take_number(memory::Options& o, const Setting& s) {
   } else if (s.name == "pipeline_parallel_size") {
     o.plan.pipeline_parallel_size = static_cast<int>(s.number);
     split(o);
+  } else if (s.name == "data_parallel_size") {
+    o.plan.data_parallel_size = static_cast<int>(s.number);
+    split(o);
   } else if (s.name == "images_per_prompt") {
     o.images_per_prompt = whole(s);
     o.stated.activation.reset();
@@ -92,6 +97,22 @@ Request changed(Request r, std::span<const Setting> settings, std::span<const sp
     }
   }
   return resolved(std::move(r));
+}
+
+std::vector<std::vector<Setting>> larger_splits(const Request& r) {
+  const spec::ParallelPlan& plan = r.options.plan;
+  std::vector<std::pair<int, std::vector<Setting>>> list;
+  for (int tp = 1; tp <= most_gpus; ++tp)
+    for (int pp = 1; tp * pp * plan.data_parallel_size <= most_gpus && pp <= r.model.num_layers;
+         ++pp) {
+      if (tp * pp <= plan.tensor_parallel_size * plan.pipeline_parallel_size) continue;
+      list.push_back(
+          {tp * pp, {number("tensor_parallel_size", tp), number("pipeline_parallel_size", pp)}});
+    }
+  std::ranges::stable_sort(list, {}, [](const auto& entry) { return entry.first; });
+  std::vector<std::vector<Setting>> sets;
+  for (auto& entry : list) sets.push_back(std::move(entry.second));
+  return sets;
 }
 
 std::optional<memory::Pool> try_pool(const Request& r) {

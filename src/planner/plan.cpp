@@ -50,21 +50,6 @@ Explorer explore(const Request& r) {
   return table;
 }
 
-std::string fraction_flag(memory::Engine engine) {
-  switch (engine) {
-    case memory::Engine::vllm_v1:
-    case memory::Engine::static_batching:
-      return "gpu_memory_utilization";
-    case memory::Engine::sglang:
-      return "mem_fraction_static";
-    case memory::Engine::trtllm:
-      return "free_gpu_memory_fraction";
-    case memory::Engine::llamacpp:
-      return "";
-  }
-  return "";
-}
-
 // vLLM's and the other engines' own lists; anything else is a what-if.
 bool engine_has(memory::Engine engine, const kvformat::KvDtype& dtype) {
   if (engine == memory::Engine::llamacpp)
@@ -92,7 +77,7 @@ Plan make_plan(const Request& asked) {
   plan.fits = pool.fits, plan.limit = pool.limit;
   copy_ledger(plan, pool.ledger);
   plan.stage = pool.stage;
-  plan.fraction_flag = fraction_flag(o.rules.engine);
+  plan.fraction_flag = fraction_name(o.rules.engine);
   plan.fraction = *o.memory_fraction;
   plan.parameters_b = static_cast<double>(spec::count_parameters(r.model).total()) / 1e9;
   const spec::Quantization& q = r.model.quantization;

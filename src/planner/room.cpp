@@ -17,12 +17,11 @@ constexpr int most_gpus = 64;
 class RoomMaker {
  public:
   RoomMaker(const Request& request, const RoomAsk& ask)
-      : request_(request),
-        tokens_(ask.tokens),
-        wanted_(ceil_div(ask.requests, request.options.plan.data_parallel_size)) {}
+      : request_(request), tokens_(ask.tokens), requests_(ask.requests) {}
 
   bool enough(const memory::Pool& pool) const {
-    return Holding(pool).requests(tokens_) >= wanted_ &&
+    const std::int64_t each = ceil_div(requests_, pool.options.plan.data_parallel_size);
+    return Holding(pool).requests(tokens_) >= each &&
            pool.feasible_len >= pool.options.max_model_len;
   }
   bool does(const Request& r) const {
@@ -53,6 +52,7 @@ class RoomMaker {
 
   std::optional<double> fraction(Request r) const {
     r.options.kv_cache_memory.clear();
+    r.options.num_gpu_blocks_override.reset();
     const auto holds = [&](int thousandths) {
       r.options.memory_fraction = thousandths / 1000.0;
       return does(r);
@@ -82,6 +82,7 @@ class RoomMaker {
                                                          r.options.plan.data_parallel_size))};
   }
 
+  // A narrower KV format, replicas, a split, and a split with the format: the fewest GPUs of each.
   std::vector<Advice> instead(const std::string& flag) const {
     std::vector<Advice> list;
     const auto add = [&](std::vector<Setting> set) {
@@ -92,16 +93,23 @@ class RoomMaker {
     const bool wide = request_.options.kv_dtype.bits_per_element() > 8 &&
                       request_.options.rules.engine != memory::Engine::llamacpp;
     if (wide) add({word("kv_cache_dtype", "fp8")});
-    for (int tp = request_.options.plan.tensor_parallel_size + 1; tp <= most_gpus; ++tp)
-      if (add({number("tensor_parallel_size", tp)})) return list;
-    for (int pp = request_.options.plan.pipeline_parallel_size + 1; pp <= most_gpus; ++pp)
-      if (add({number("pipeline_parallel_size", pp)})) return list;
+    const spec::ParallelPlan& plan = request_.options.plan;
+    const int one = plan.tensor_parallel_size * plan.pipeline_parallel_size;
+    for (int dp = plan.data_parallel_size + 1; one * dp <= most_gpus; ++dp)
+      if (add({number("data_parallel_size", dp)})) break;
+    const auto splits = larger_splits(request_);
+    const bool plain = std::ranges::any_of(splits, add);
+    if (plain || !wide) return list;
+    for (auto set : splits) {
+      set.push_back(word("kv_cache_dtype", "fp8"));
+      if (add(std::move(set))) break;
+    }
     return list;
   }
 
  private:
   const Request& request_;
-  std::int64_t tokens_, wanted_;
+  std::int64_t tokens_, requests_;
 };
 
 }  // namespace

@@ -9,7 +9,8 @@
 namespace kvsim::planner {
 
 // "Room for N requests of L tokens": what to set so that the deployment starts and holds them all
-// at their full length. Every answer was verified by sizing the deployment with it.
+// at their full length. Every answer was verified by sizing the deployment with it; a given number
+// of blocks (num_gpu_blocks_override) is left out.
 struct RoomAsk {
   std::int64_t requests = 1, tokens = 1;
 };

@@ -20,13 +20,18 @@ std::string both_sizes(Bytes size) {
   return fmt::format("{} = {}", format_bytes_decimal(size), format_bytes(size));
 }
 
+std::string spread(const planner::AtLengths& a) {
+  if (a.unit == "bytes") return amount(a.deviation_held, a.unit);
+  return format_count(a.deviation_held);
+}
+
 std::string lengths(const planner::AtLengths& a) {
   Table t({{"", Align::left}, {"", Align::left}});
   t.row({"a request", fmt::format("{:.0f} prompt and {:.0f} output tokens on average; none shared",
                                   a.mean_prompt_tokens, a.mean_output_tokens)});
-  t.row({"keeps", fmt::format("{} +- {} at a random moment, {} at its full length",
-                              amount(a.mean_held, a.unit), format_count(a.deviation_held),
-                              amount(a.mean_full, a.unit))});
+  t.row(
+      {"keeps", fmt::format("{} +- {} at a random moment, {} at its full length",
+                            amount(a.mean_held, a.unit), spread(a), amount(a.mean_full, a.unit))});
   t.row({"steady", fmt::format("{:.1f} requests: the pool of {} over the mean", a.steady,
                                amount(a.capacity, a.unit))});
   t.row({"safe", fmt::format("{} fit 95 % of the time (independent lengths, normal approximation)",
@@ -82,7 +87,7 @@ std::string room(const planner::Room& r) {
     t.row({r.fraction_flag, "no value up to 0.98 does"});
   for (const planner::Advice& a : r.instead) t.row({"instead", settings(a) + ": " + a.gain});
   if (!r.fraction && !r.kv_memory_fits && r.instead.empty())
-    t.row({"instead", "no split up to 64 GPUs does"});
+    t.row({"instead", "no split, replicas or KV format on up to 64 GPUs does"});
   return fmt::format("Room for {} request{} of {} tokens\n", format_integer(r.ask.requests),
                      r.ask.requests == 1 ? "" : "s", format_integer(r.ask.tokens)) +
          t.text(2);
@@ -123,6 +128,7 @@ std::string against(const Plan& p, const planner::Against& a) {
   if (a.rules != p.rules) other += "with rules " + a.rules + " ";
   if (!other.empty())
     out += wrap("  The other is " + other.substr(0, other.size() - 1) + ".", 100, 2);
+  if (a.explains == planner::holds_the_same) return out + "  Both hold the same.\n";
   return out + wrap("  Explains most: " + a.explains + ".", 100, 4);
 }
 
