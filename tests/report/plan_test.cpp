@@ -118,3 +118,28 @@ TEST_CASE("no line of a plan is wider than a hundred columns") {
     }
   }
 }
+
+TEST_CASE("answers to questions are in the document and keep to a hundred columns") {
+  for (const char* model : {"llama-3.1-8b", "qwen3-next-80b-a3b", "deepseek-v4-flash"}) {
+    const planner::Request r = request(model, "b300-sxm");
+    planner::Questions questions;
+    questions.lengths = planner::parse_length_mix("1000+-300:200");
+    questions.streams = {1000, 100000};
+    questions.room = {{4, 8192}, {100000, 8192}};
+    planner::Plan plan = planner::answer(r, questions);
+    plan.against = planner::compare_plans(plan, planner::answer(request(model, "t4")), "--gpu t4");
+    const auto document = config::Document::parse(report::plan_json(plan), "plan");
+    const config::Value root = document.root();
+    CHECK(root.find("at_lengths").find("safe_95").integer() == plan.at_lengths->safe);
+    CHECK(root.find("streams").find("rows").size() == 2);
+    CHECK(root.find("room").size() == 2);
+    CHECK(root.find("against").find("terms").size() == plan.against->terms.size());
+    std::string text = report::plan_text(plan);
+    while (!text.empty()) {
+      const std::string line = text.substr(0, text.find('\n'));
+      CAPTURE(line);
+      CHECK(line.size() <= 100);
+      text.erase(0, line.size() + 1);
+    }
+  }
+}
