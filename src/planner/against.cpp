@@ -29,7 +29,8 @@ std::vector<Term> lines_of(const Plan& here, const Plan& there) {
     term.there += line.bytes;
     term.in_budget = term.in_budget || line.in_budget;
   }
-  std::ranges::stable_partition(terms, [](const Term& t) { return t.name != "KV cache"; });
+  std::stable_partition(terms.begin(), terms.end(),
+                        [](const Term& t) { return t.name != "KV cache"; });
   return terms;
 }
 

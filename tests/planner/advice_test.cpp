@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <string>
 
 #include "planner/answers.h"
 #include "planner/change.h"
@@ -60,7 +61,8 @@ TEST_CASE("advice that fits comes first and is true when followed") {
     Questions questions;
     questions.gpus = gpus;
     const Plan plan = answer(r, questions);
-    CAPTURE(model);
+    const std::string name = model;
+    CAPTURE(name);
     REQUIRE_FALSE(plan.fits);
     REQUIRE_FALSE(plan.advice.empty());
     CHECK(plan.advice.front().fits);

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 #include "planner/change.h"
 #include "requests.h"
 
@@ -27,7 +29,8 @@ TEST_CASE("every feasible length starts and its neighbours outside do not") {
         std::pair{"llama-3.1-70b", "h100-sxm"}}) {
     Request r = request(model, gpu);
     const Feasible f = feasible_lengths(r);
-    CAPTURE(model);
+    const std::string name = model;
+    CAPTURE(name);
     const auto fits = [&](std::int64_t n) {
       r.options.max_model_len = n;
       return memory::size_pool(r.model, r.gpu, r.options).fits;

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 #include "planner/change.h"
 #include "planner/holding.h"
 #include "planner/streams.h"
@@ -28,7 +30,8 @@ TEST_CASE("room names the smallest pool and the smallest fraction that hold the 
     r.options.max_model_len = 32768;
     const RoomAsk ask{16, 8192};
     const Room room = make_room(r, ask);
-    CAPTURE(model);
+    const std::string name = model;
+    CAPTURE(name);
     REQUIRE(room.kv_memory);
     CHECK(room.kv_memory_fits);
     CHECK(holds(changed(r, std::vector{number("kv_cache_memory_bytes",

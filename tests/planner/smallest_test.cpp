@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <string>
+
 #include "planner/change.h"
 #include "requests.h"
 
@@ -22,7 +24,8 @@ TEST_CASE("the smallest split fits and every smaller one does not") {
        {std::tuple{"llama-3.1-70b", "h100-sxm", 1}, std::tuple{"llama-3.1-70b", "h100-sxm", 8},
         std::tuple{"qwen3-32b", "rtx-4090", 2}, std::tuple{"deepseek-v3", "h200-sxm", 8}}) {
     const Request r = request(model, gpu, tp);
-    CAPTURE(model);
+    const std::string name = model;
+    CAPTURE(name);
     for (const Smallest& s : smallest_that_fit(r)) {
       CAPTURE(s.name);
       if (!s.found || !s.found->word.empty()) continue;
