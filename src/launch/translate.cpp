@@ -162,7 +162,7 @@ std::string weight_format(std::string_view word) {
     return "fp8";
   if (w == "modelopt_fp4" || w == "nvfp4" || w == "petit_nvfp4") return "nvfp4";
   if (w == "w8a8_int8" || w == "int8") return "int8";
-  if (w == "mxfp4" || w == "gguf" || w == "bitsandbytes" || w == "fp8_block") return w;
+  if (w == "mxfp4" || w.starts_with("gguf") || w == "bitsandbytes" || w == "fp8_block") return w;
   return "?";
 }
 

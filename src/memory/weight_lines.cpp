@@ -25,8 +25,7 @@ void add_matrices(std::vector<LedgerLine>& lines, const spec::ModelSpec& model,
     const auto kind = static_cast<spec::WeightKind>(i);
     lines.push_back({prefix + std::string(spec::name(kind)),
                      whole(weights.by_kind[i]),
-                     fmt::format("dimensions of {} at {:g} bits a weight", model.id,
-                                 spec::stored_bits(model, kind)),
+                     fmt::format("{:g} bits a weight", spec::stored_bits(model, kind)),
                      true,
                      {}});
   }

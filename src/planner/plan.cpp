@@ -20,7 +20,7 @@ void copy_ledger(Plan& plan, const memory::Ledger& l) {
   plan.state = l.state;
   plan.reserve = l.reserve, plan.shortfall = l.shortfall;
   for (const memory::LedgerLine& line : l.lines)
-    plan.ledger.push_back({line.name, line.bytes, line.note, line.in_budget});
+    plan.ledger.push_back({line.name, line.bytes, line.note, line.in_budget, line.uncertainty});
 }
 
 void copy_groups(Plan& plan, const memory::Pool& pool) {
@@ -33,6 +33,17 @@ void copy_groups(Plan& plan, const memory::Pool& pool) {
          g.layers, g.window, block, g.bytes_per_token(),
          static_cast<double>(g.layers) * g.bytes_per_sequence_layer});
   }
+}
+
+void copy_uncertainty(Plan& plan, const memory::Pool& pool) {
+  const auto kv = static_cast<double>(pool.ledger.kv.value());
+  plan.tokens_low = plan.tokens_high = pool.tokens;
+  if (!pool.options.kv_cache_memory.empty() || kv <= 0) return;
+  plan.kv_uncertainty = pool.ledger.kv_uncertainty();
+  const double share = static_cast<double>(plan.kv_uncertainty.value()) / kv;
+  const auto tokens = static_cast<double>(pool.tokens);
+  plan.tokens_low = static_cast<std::int64_t>(tokens * std::max(0.0, 1 - share));
+  plan.tokens_high = static_cast<std::int64_t>(tokens * (1 + share));
 }
 
 Explorer explore(const Request& r) {
@@ -88,6 +99,10 @@ Plan make_plan(const Request& asked) {
   plan.bytes_per_sequence_extra = pool.footprint.bytes_per_sequence_extra;
   plan.block_tokens = pool.block_tokens, plan.blocks = pool.num_gpu_blocks,
   plan.tokens = pool.tokens;
+  copy_uncertainty(plan, pool);
+  if (plan.bytes_per_sequence > 0 && plan.bytes_per_token > 0)
+    plan.break_even_tokens =
+        static_cast<std::int64_t>(plan.bytes_per_sequence / plan.bytes_per_token);
   plan.max_concurrency = pool.max_concurrency;
   plan.max_model_len = o.max_model_len, plan.feasible_len = pool.feasible_len;
   plan.max_num_seqs = o.max_num_seqs, plan.max_num_batched_tokens = o.max_num_batched_tokens;

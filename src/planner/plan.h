@@ -27,6 +27,7 @@ struct LedgerLine {
   Bytes bytes;
   std::string note;
   bool in_budget = true;
+  Bytes uncertainty;  // plus or minus; 0 = counted or given
 };
 
 struct Group {
@@ -82,6 +83,11 @@ struct Plan {
   std::string kv_dtype;
   double bytes_per_token = 0, bytes_per_sequence = 0, bytes_per_sequence_extra = 0;
   std::int64_t block_tokens = 0, blocks = 0, tokens = 0;
+  // The same when the estimated terms of the ledger are off by their uncertainty, all together.
+  Bytes kv_uncertainty;
+  std::int64_t tokens_low = 0, tokens_high = 0;
+  // Tokens whose growing KV is as large as the constant part; 0 without one.
+  std::int64_t break_even_tokens = 0;
   double max_concurrency = 0;
   std::int64_t max_model_len = 0, feasible_len = 0, max_num_seqs = 0, max_num_batched_tokens = 0;
   Feasible feasible;

@@ -35,13 +35,16 @@ std::string deployment(const Plan& p) {
 std::string ledger(const Plan& p) {
   std::string out = fmt::format("{} on {}, rules {}\n", p.model, p.gpu, p.rules);
   out += fmt::format("Memory on each of {} ({}, {})\n", deployment(p), p.gpu, size(p.total));
-  Table t({{"", Align::left}, {"", Align::right}, {"", Align::left}});
+  Table t({{"", Align::left}, {"", Align::right}, {"", Align::left}, {"", Align::left}});
+  const auto spread = [](Bytes b) {
+    return b.value() > 0 ? fmt::format("+- {:.1f}", to_gib(b)) : std::string();
+  };
   if (p.fraction_flag.empty())
-    t.row({"budget", size(p.budget), "the whole GPU"});
+    t.row({"budget", size(p.budget), "", "the whole GPU"});
   else
     t.row({fmt::format("budget ({} {:g}{})", p.fraction_flag, p.fraction,
                        star(p, p.fraction_flag.c_str())),
-           size(p.budget), ""});
+           size(p.budget), "", ""});
   for (const planner::LedgerLine& l : p.ledger) {
     const bool remainder = l.name == "KV cache";
     t.row({fmt::format("{} {}",
@@ -49,10 +52,10 @@ std::string ledger(const Plan& p) {
                        : l.in_budget ? "-"
                                      : " ",
                        l.name),
-           size(l.bytes), l.note});
+           size(l.bytes), spread(remainder ? p.kv_uncertainty : l.uncertainty), l.note});
   }
   if (p.shortfall.value() > 0)
-    t.row({"! missing", size(p.shortfall), "the lines above exceed the budget"});
+    t.row({"! missing", size(p.shortfall), "", "the lines above exceed the budget"});
   return out + t.text(2);
 }
 
@@ -69,12 +72,19 @@ std::string kv(const Plan& p) {
     t.row({"  " + g.name + " (" + g.attention + ")", text});
   }
   if (p.bytes_per_sequence > 0)
-    t.row({"per sequence", token_size(p.bytes_per_sequence) + " constant"});
+    t.row({"per sequence",
+           token_size(p.bytes_per_sequence) + " constant" +
+               (p.break_even_tokens > 0 ? fmt::format(", as much as {} tokens of the growing part",
+                                                      format_integer(p.break_even_tokens))
+                                        : "")});
   if (p.bytes_per_sequence_extra > 0)
     t.row({"", token_size(p.bytes_per_sequence_extra) + " of compressor state"});
   t.row({"capacity", fmt::format("{} tokens = {} blocks of {}{}", format_integer(p.tokens),
                                  format_integer(p.blocks), format_integer(p.block_tokens),
                                  star(p, "block_size"))});
+  if (p.tokens_high > p.tokens_low)
+    t.row({"", fmt::format("{} to {} if the estimates above are off by their +-",
+                           format_integer(p.tokens_low), format_integer(p.tokens_high))});
   t.row({"fits", fmt::format("{:.2f} requests at {} tokens{}", p.max_concurrency,
                              format_integer(p.max_model_len), star(p, "max_model_len"))});
   if (!p.usable.note.empty())

@@ -35,6 +35,8 @@ void PlanFlags::each(Mine& a, Theirs& b, Visit visit) {
   visit("--quantization", a.quantization_, b.quantization_);
   visit("--images-per-prompt", a.images_, b.images_);
   visit("--num-gpu-blocks-override", a.blocks_, b.blocks_);
+  visit("--pp-layer-partition", a.partition_, b.partition_);
+  visit("--total-memory", a.total_memory_, b.total_memory_);
   visit("--disable-hybrid-kv-cache-manager", a.hybrid_off_, b.hybrid_off_);
   visit("--kv-connector", a.connector_, b.connector_);
   visit("--cpu-offload", a.offload_, b.offload_);
