@@ -27,6 +27,7 @@ void split(memory::Options& o) {
   forget_stated(o);
   one_for_all(o.kv_cache_memory);
   one_for_all(o.free_memory);
+  one_for_all(o.total_memory);
 }
 
 void take_gpu(Request& r, const std::string& id, std::span<const spec::GpuSpec> gpus) {
@@ -36,9 +37,17 @@ void take_gpu(Request& r, const std::string& id, std::span<const spec::GpuSpec> 
   r.link.reset();
   r.options.stated = {};
   r.options.free_memory.clear();
+  r.options.total_memory.clear();
 }
 
 std::int64_t whole(const Setting& s) { return static_cast<std::int64_t>(s.number); }
+
+// Whether it is another size than before.
+bool take_size(int& size, const Setting& s) {
+  const int before = size;
+  size = static_cast<int>(s.number);
+  return size != before;
+}
 
 bool take_number(memory::Options& o, const Setting& s) {
   if (s.name == "max_model_len") {
@@ -50,14 +59,14 @@ bool take_number(memory::Options& o, const Setting& s) {
     o.max_num_batched_tokens = whole(s);
     o.stated.activation.reset();
   } else if (s.name == "tensor_parallel_size") {
-    o.plan.tensor_parallel_size = static_cast<int>(s.number);
-    split(o);
+    if (take_size(o.plan.tensor_parallel_size, s)) split(o);
   } else if (s.name == "pipeline_parallel_size") {
-    o.plan.pipeline_parallel_size = static_cast<int>(s.number);
-    split(o);
+    if (take_size(o.plan.pipeline_parallel_size, s)) {
+      o.plan.layer_partition.clear();
+      split(o);
+    }
   } else if (s.name == "data_parallel_size") {
-    o.plan.data_parallel_size = static_cast<int>(s.number);
-    split(o);
+    if (take_size(o.plan.data_parallel_size, s)) split(o);
   } else if (s.name == "images_per_prompt") {
     o.images_per_prompt = whole(s);
     o.stated.activation.reset();

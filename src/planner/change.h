@@ -16,7 +16,8 @@ Setting word(std::string name, std::string value);
 // Terms that were stated for another deployment go with it: weights, activations, graphs and
 // non-torch memory when the split, the weight format or the GPU changes, activations with the
 // batch, graphs with eager mode. Of a list per worker the smallest entry stays when the split
-// changes. A setting that is not known fails a check.
+// changes, and layers are spread evenly over other pipeline sizes. A size that is the present one
+// changes nothing. A setting that is not known fails a check.
 Request changed(Request request, std::span<const Setting> settings,
                 std::span<const spec::GpuSpec> gpus = {});
 

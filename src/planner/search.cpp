@@ -6,6 +6,7 @@
 #include "cost/step_fill.h"
 #include "kvformat/footprint.h"
 #include "memory/pool.h"
+#include "planner/change.h"
 #include "planner/point.h"
 
 namespace kvsim::planner {
@@ -70,12 +71,11 @@ std::vector<Candidate> search_deployments(const Request& asked, int gpus) {
       if (kvformat::resolve_kv_dtype(asked.kv_dtype, asked.model).bits > 8)
         formats.emplace_back("fp8");
       for (const std::string& format : formats) {
-        Request r = asked;
-        r.kv_dtype = format;
-        r.options.plan.tensor_parallel_size = tp;
-        r.options.plan.pipeline_parallel_size = pp;
-        r.options.plan.data_parallel_size = gpus / (tp * pp);
-        list.push_back(evaluate(resolved(std::move(r))));
+        list.push_back(
+            evaluate(changed(asked, std::vector{number("tensor_parallel_size", tp),
+                                                number("pipeline_parallel_size", pp),
+                                                number("data_parallel_size", gpus / (tp * pp)),
+                                                word("kv_cache_dtype", format)})));
       }
     }
   std::stable_sort(list.begin(), list.end(), [](const Candidate& a, const Candidate& b) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "planner/change.h"
+#include "planner/search.h"
 #include "requests.h"
 
 using namespace kvsim;
@@ -66,4 +67,19 @@ TEST_CASE("terms stated for one deployment are not kept for another") {
   CHECK(split.options.kv_cache_memory == std::vector{Bytes(2)});
   const Request shorter = changed(r, std::vector{number("max_model_len", 4096)});
   CHECK(shorter.options.stated.weights);
+}
+
+TEST_CASE("another split of layers or workers leaves no list of the wrong length") {
+  Request r = request("llama-3.1-8b", "l40s");
+  r.options.plan.pipeline_parallel_size = 2;
+  r.options.plan.layer_partition = {20, 12};
+  r.options.total_memory = {Bytes(40 * gib), Bytes(30 * gib)};
+  const Request wider = changed(r, std::vector{number("pipeline_parallel_size", 4)});
+  CHECK(wider.options.plan.layer_partition.empty());
+  CHECK(wider.options.total_memory == std::vector{Bytes(30 * gib)});
+  CHECK(try_pool(wider));
+  CHECK(smallest_that_fit(r).size() == 4);
+  const Request same = changed(r, std::vector{number("pipeline_parallel_size", 2)});
+  CHECK(same.options.plan.layer_partition.size() == 2);
+  for (const Candidate& c : search_deployments(r, 4)) CHECK(c.plan.gpus() == 4);
 }
