@@ -22,7 +22,7 @@ Request changed(Request request, std::span<const Setting> settings,
                 std::span<const spec::GpuSpec> gpus = {});
 
 // Tensor and pipeline sizes that take more GPUs than now, up to 64 in all, fewest first; each a
-// pair of settings. Not every one divides the model's heads.
+// set of one or two settings. Not every one divides the model's heads.
 std::vector<std::vector<Setting>> larger_splits(const Request& request);
 
 // The pool; empty where the engine refuses the settings as such (a split that does not divide the
