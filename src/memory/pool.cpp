@@ -80,6 +80,22 @@ std::int64_t longest(const Pool& pool) {
   return low / pool.block_tokens * pool.block_tokens;
 }
 
+// request_memory() of vLLM's workers, which compares each GPU's free memory with the budget.
+void compare_free_memory(Pool& pool) {
+  const Options& o = pool.options;
+  if (o.rules.engine != Engine::vllm_v1 || !o.rules.v1 || !o.kv_cache_memory.empty()) return;
+  const std::size_t workers = std::max(o.free_memory.size(), o.total_memory.size());
+  double least = 1;
+  for (std::size_t i = 0; !o.free_memory.empty() && i < workers; ++i) {
+    const Bytes free = o.free_memory[o.free_memory.size() == 1 ? 0 : i];
+    const Bytes total = o.total_memory.empty() ? pool.ledger.total
+                                               : o.total_memory[o.total_memory.size() == 1 ? 0 : i];
+    least = std::min(least, static_cast<double>(free.value()) /
+                                static_cast<double>(std::max<std::int64_t>(total.value(), 1)));
+  }
+  if (least < *o.memory_fraction) pool.fraction_that_starts = std::floor(least * 1000) / 1000;
+}
+
 void judge(Pool& pool) {
   const Options& o = pool.options;
   const Ledger& l = pool.ledger;
@@ -93,6 +109,11 @@ void judge(Pool& pool) {
       pool.limit =
           fmt::format("memory: the KV asked for and everything else are {} more than the GPU has",
                       format_bytes(missing));
+  } else if (pool.fraction_that_starts) {
+    pool.limit = fmt::format(
+        "memory: a GPU has less free at the start than the {} that gpu_memory_utilization {:g} "
+        "asks for; {:g} starts",
+        format_bytes(l.budget), *o.memory_fraction, *pool.fraction_that_starts);
   } else if (pool.feasible_len < o.max_model_len) {
     pool.limit = fmt::format(
         "KV capacity: one request of {} tokens does not fit, the longest that does is {}",
@@ -153,6 +174,7 @@ Pool size_pool(const spec::ModelSpec& model, const spec::GpuSpec& gpu, const Opt
       size_llamacpp(pool, model, stages);
       break;
   }
+  compare_free_memory(pool);
   judge(pool);
   warn(pool, model);
   return pool;

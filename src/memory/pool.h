@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,10 @@ struct Pool {
   std::int64_t tokens = 0;     // as printed
   double max_concurrency = 0;  // as printed, requests of max_model_len
   bool fits = false;
-  std::string limit;              // why not, or what would bind first
+  std::string limit;  // why not, or what would bind first
+  // vLLM starts only where the budget is free: the largest fraction that is, when free_memory says
+  // it is not.
+  std::optional<double> fraction_that_starts;
   std::int64_t feasible_len = 0;  // longest request the pool holds
   std::vector<std::string> engine_log;
   std::vector<std::string> warnings;

@@ -28,6 +28,7 @@ class Advisor {
   }
 
   std::vector<Advice> to_fit() {
+    if (pool_.fraction_that_starts) lower_fraction(*pool_.fraction_that_starts);
     length(shortest_useful);
     for (const auto& set : singles()) keep_better(set);
     if (!any_fits()) {
@@ -103,6 +104,16 @@ class Advisor {
     if (longest >= least) keep_if_fits({number("max_model_len", static_cast<double>(longest))});
   }
   std::int64_t most_length() const { return pool_.options.max_model_len - 1; }
+
+  // The GPU is shared: less of it, and shorter requests where that is too little.
+  void lower_fraction(double fraction) {
+    const std::vector<Setting> set{number("gpu_memory_utilization", fraction)};
+    if (keep_if_fits(set)) return;
+    const auto after = try_pool(changed(request_, set));
+    if (after && after->feasible_len >= shortest_useful)
+      keep_if_fits(
+          {set.front(), number("max_model_len", static_cast<double>(after->feasible_len))});
+  }
 
   int gpus(int tp, int pp) const { return tp * pp * request_.options.plan.data_parallel_size; }
 

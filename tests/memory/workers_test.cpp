@@ -149,3 +149,30 @@ TEST_CASE("windows and states of a compressed model grow with the tokens in flig
   CHECK(6.66 / at_30000 == doctest::Approx(1.29).epsilon(0.01));
   CHECK(5.44 / at_13528 == doctest::Approx(1.29).epsilon(0.01));
 }
+
+TEST_CASE(
+    "a GPU that is partly taken keeps vllm from starting and the fraction that starts is named") {
+  Options o = options();
+  o.max_model_len = 8192;
+  o.memory_fraction = 0.9;
+  o.plan.tensor_parallel_size = 2;
+  o.free_memory = {Bytes(78 * gib), Bytes(60 * gib)};
+  const Pool taken = size("llama-3.1-8b", "h100-sxm", o);
+  CHECK_FALSE(taken.fits);
+  REQUIRE(taken.fraction_that_starts.has_value());
+  CHECK(taken.limit.find("free") != std::string::npos);
+  o.memory_fraction = taken.fraction_that_starts;
+  CHECK(size("llama-3.1-8b", "h100-sxm", o).fits);
+  o.memory_fraction = *taken.fraction_that_starts + 0.002;
+  CHECK_FALSE(size("llama-3.1-8b", "h100-sxm", o).fits);
+}
+
+TEST_CASE("sglang takes its pool from what is free at the start") {
+  Options o = options(Engine::sglang);
+  o.max_model_len = 8192;
+  o.memory_fraction = 0.85;
+  const Pool whole = size("llama-3.1-8b", "h100-sxm", o);
+  o.free_memory = {whole.ledger.total - Bytes(10 * gib)};
+  const Pool part = size("llama-3.1-8b", "h100-sxm", o);
+  CHECK(to_gib(whole.ledger.kv - part.ledger.kv) == doctest::Approx(8.5).epsilon(1e-6));
+}
