@@ -65,24 +65,47 @@ BlockId BlockPool::find(BlockHash hash) const {
   return block;
 }
 
+BlockId& BlockPool::oldest(BlockHash hash) {
+  BlockId* slot = &index_[bucket(hash)];
+  while (*slot != no_block && at(*slot).hash != hash) {
+    slot = &at(*slot).chain;
+    ++index_steps_;
+  }
+  return *slot;
+}
+
 void BlockPool::publish(BlockId block, BlockHash hash) {
   Block& b = at(block);
   KVSIM_CHECK(hash != 0 && b.hash == 0, "block {} is published twice", block);
   b.hash = hash;
-  b.chain = no_block;
-  // At the end of the chain: equal hashes are found in the order of publication.
-  BlockId* slot = &index_[bucket(hash)];
-  while (*slot != no_block) slot = &at(*slot).chain;
-  *slot = block;
+  BlockId& slot = oldest(hash);
+  if (slot == no_block) {
+    slot = block;
+    b.older = block;
+    return;
+  }
+  BlockId& newest = at(slot).older;
+  at(newest).newer = block;
+  b.older = newest;
+  newest = block;
 }
 
 void BlockPool::evict(BlockId block) {
   Block& b = at(block);
-  BlockId* slot = &index_[bucket(b.hash)];
-  while (*slot != block) slot = &at(*slot).chain;
-  *slot = b.chain;
+  BlockId& first = oldest(b.hash);
+  if (first != block) {
+    at(b.older).newer = b.newer;
+    at(b.newer != no_block ? b.newer : first).older = b.older;
+  } else if (b.newer != no_block) {
+    // The next oldest takes its place in the bucket and knows the newest.
+    at(b.newer).chain = b.chain;
+    at(b.newer).older = b.older;
+    first = b.newer;
+  } else {
+    first = b.chain;
+  }
   b.hash = 0;
-  b.chain = no_block;
+  b.chain = b.newer = b.older = no_block;
   ++evictions_;
 }
 
@@ -93,6 +116,33 @@ std::vector<BlockId> BlockPool::queue() const {
   return order;
 }
 
+std::int64_t BlockPool::indexed() const {
+  std::int64_t count = 0;
+  for (const BlockId first : index_) {
+    for (BlockId block = first; block != no_block; block = at(block).chain) {
+      count += carriers(block);
+      KVSIM_CHECK(count <= usable(), "{} blocks in the index of {} usable", count, usable());
+    }
+  }
+  return count;
+}
+
+std::int64_t BlockPool::carriers(BlockId oldest) const {
+  KVSIM_CHECK(at(oldest).hash != 0 && find(at(oldest).hash) == oldest,
+              "the index does not find block {}", oldest);
+  std::int64_t count = 1;
+  BlockId last = oldest;
+  for (BlockId block = at(last).newer; block != no_block; block = at(last).newer, ++count) {
+    KVSIM_CHECK(at(block).hash == at(oldest).hash && at(block).older == last &&
+                    at(block).chain == no_block && count < usable(),
+                "the duplicates of block {} are broken at block {}", oldest, block);
+    last = block;
+  }
+  KVSIM_CHECK(at(oldest).older == last, "block {} takes {} for its newest duplicate, not {}",
+              oldest, at(oldest).older, last);
+  return count;
+}
+
 void BlockPool::verify() const {
   std::int64_t seen = 0;
   for (BlockId block = at(head_).next; block != tail_; block = at(block).next, ++seen) {
@@ -101,16 +151,15 @@ void BlockPool::verify() const {
                 block);
   }
   KVSIM_CHECK(seen == free_, "{} blocks in the free queue, {} counted", seen, free_);
-  std::int64_t held = 0;
+  std::int64_t held = 0, hashed = 0;
   for (BlockId block = 1; block < head_; ++block) {
     KVSIM_CHECK(at(block).references >= 0, "block {} has {} references", block,
                 at(block).references);
     held += at(block).references > 0;
-    if (at(block).hash == 0) continue;
-    BlockId other = index_[bucket(at(block).hash)];
-    while (other != no_block && other != block) other = at(other).chain;
-    KVSIM_CHECK(other == block, "hashed block {} is not in the index", block);
+    hashed += at(block).hash != 0;
   }
+  const std::int64_t found = indexed();
+  KVSIM_CHECK(hashed == found, "{} blocks carry a hash, {} are in the index", hashed, found);
   KVSIM_CHECK(held + free_ == usable(), "{} held + {} free of {} usable blocks", held, free_,
               usable());
 }

@@ -16,12 +16,16 @@ inline constexpr BlockId no_block = -1;
 // A block is free when nobody holds it. Free blocks stand in a doubly linked queue: allocation
 // takes the head; a released block without a hash goes back to the head, one with a hash to the
 // tail, so that the least recently used cached block is taken first. Taking a hashed block evicts
-// its hash. Several blocks may carry one hash; find() gives the one published first.
+// its hash. Several blocks may carry one hash (duplicates are not merged); find() gives the one
+// published first, and when that is evicted the next oldest.
 //
-//   allocate, touch, release, publish, find   O(1) expected; no allocation after construction
-//   publish, eviction, many equal hashes      O(blocks that carry the hash): each exact repeat of a
-//                                             prompt of whole blocks adds one
-//   memory                                    24 bytes a block + 4 to 8 bytes of index
+// The index holds the oldest block of every hash. Its duplicates hang from it in a doubly linked
+// list in the order of publication, and it knows the newest.
+//
+//   allocate, touch, release, publish, find   O(1) expected, however many blocks carry the hash;
+//                                             no allocation after construction
+//   verify                                    O(blocks)
+//   memory                                    32 bytes a block + 4 to 8 bytes of index
 class BlockPool {
  public:
   explicit BlockPool(std::int64_t num_blocks);
@@ -49,16 +53,22 @@ class BlockPool {
 
   // The free queue from head to tail (tests, conformance).
   std::vector<BlockId> queue() const;
+  // Links of the index that publish() and eviction have followed from one block to the next
+  // (tests).
+  std::int64_t index_steps() const { return index_steps_; }
   // Checks every invariant: queue length, links, index membership, references >= 0. Throws
   // InternalError.
   void verify() const;
 
  private:
-  struct Block {
+  struct alignas(32) Block {  // never across two cache lines
     BlockHash hash = 0;
     std::int32_t references = 0;
     BlockId previous = no_block, next = no_block;  // free queue
-    BlockId chain = no_block;                      // next block of the same index bucket
+    BlockId chain = no_block;  // of the oldest block of a hash: the next hash of the same bucket
+    BlockId newer = no_block;  // the next duplicate; none after the newest
+    BlockId older = no_block;  // the duplicate before; of the oldest block: the newest, itself
+                               // where it is alone
   };
   const Block& at(BlockId block) const { return blocks_[static_cast<std::size_t>(block)]; }
   Block& at(BlockId block) { return blocks_[static_cast<std::size_t>(block)]; }
@@ -66,13 +76,18 @@ class BlockPool {
   void link(BlockId before, BlockId block);
   void unlink(BlockId block);
   void evict(BlockId block);
+  BlockId& oldest(BlockHash hash);  // the link to it; the end of the bucket if there is none
+  // Blocks in the index, and those of one hash; both check the links on their way.
+  std::int64_t indexed() const;
+  std::int64_t carriers(BlockId oldest) const;
 
   std::vector<Block> blocks_;   // the physical blocks, then the two sentinels of the queue
-  std::vector<BlockId> index_;  // bucket -> first block
+  std::vector<BlockId> index_;  // bucket -> oldest block of its first hash
   std::size_t mask_ = 0;
   BlockId head_, tail_;  // sentinels
   std::int64_t free_ = 0;
   std::int64_t evictions_ = 0;
+  std::int64_t index_steps_ = 0;
 };
 
 }  // namespace kvsim::kv

@@ -50,4 +50,26 @@ void cached_prompt(benchmark::State& state) {
 }
 BENCHMARK(cached_prompt)->Arg(32768);
 
+// Exact repeats of a prompt of four whole blocks: the last block of each is published beside its
+// equals. Time per repeat does not depend on how many there were.
+void exact_repeats(benchmark::State& state) {
+  for (auto _ : state) {
+    BlockManager manager({32768, block, true, 0.0, 4 * block});
+    BlockTable table;
+    TokenChain chain;
+    for (std::int64_t repeat = 0; repeat < state.range(0); ++repeat) {
+      chain.reset(0, 0, block);
+      chain.append({1, 0, 4 * block});
+      const std::int64_t hit = manager.lookup(chain);
+      const bool admitted =
+          manager.admit(table, chain, hit, chain.tokens() - hit, BlockManager::FullInput::must_fit,
+                        BlockManager::Others::none_running);
+      if (!admitted) state.SkipWithError("a prompt was refused");
+      manager.free(table);
+    }
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(exact_repeats)->Arg(2000)->Arg(8000)->Arg(32000);
+
 }  // namespace

@@ -234,6 +234,59 @@ class NaiveManager {
   std::vector<std::pair<BlockId, std::vector<int>>> cached_;  // in order of publication
 };
 
+// Random requests to a pool of `num_blocks`; `prompt()` answers the runs of a new one. Both
+// managers agree after every operation.
+template <class Prompt>
+void expect_agreement(std::mt19937_64& rng, int num_blocks, int ops, Prompt prompt) {
+  const auto pick = [&](int n) { return static_cast<int>(rng() % static_cast<std::uint64_t>(n)); };
+  BlockManager fast({num_blocks, 4, true, 0.0, 1 << 20});
+  NaiveManager naive(num_blocks);
+  struct Pair {
+    BlockTable table;
+    TokenChain chain;
+    NaiveManager::Request request;
+    bool live = false;
+  };
+  std::vector<Pair> pairs(4);
+  for (int op = 0; op < ops; ++op) {
+    Pair& p = pairs[static_cast<std::size_t>(pick(4))];
+    if (!p.live) {
+      // Token value = content * 1000 + offset.
+      p.chain.reset(0, 50 + static_cast<std::uint64_t>(op), 4);
+      p.request = {};
+      for (const TokenRun& run : prompt()) {
+        p.chain.append(run);
+        for (std::int64_t t = 0; t < run.length; ++t)
+          p.request.tokens.push_back(
+              static_cast<int>(run.content * 1000 + static_cast<std::uint64_t>(run.offset + t)));
+      }
+      const auto expected = naive.allocate(p.request);
+      const std::int64_t hit = fast.lookup(p.chain);
+      const bool ok =
+          fast.admit(p.table, p.chain, hit, p.chain.tokens() - hit,
+                     BlockManager::FullInput::may_wait, BlockManager::Others::none_running);
+      REQUIRE(ok == expected.has_value());
+      if (ok) CHECK(hit == *expected);
+      p.live = ok;
+    } else if (pick(3) > 0) {
+      const auto computed = static_cast<std::int64_t>(p.request.tokens.size());
+      const bool expected = naive.append(p.request, 100000 + op * 100 + pick(2));
+      REQUIRE(fast.extend(p.table, computed, 1) == expected);
+      if (expected) {
+        p.chain.append({static_cast<std::uint64_t>(p.request.tokens.back()), 0, 1});
+        fast.publish(p.table, p.chain, computed + 1);
+      }
+    } else {
+      naive.free(p.request);
+      fast.free(p.table);
+      p.live = false;
+    }
+    if (p.live) CHECK(p.table.blocks == p.request.blocks);
+    REQUIRE(fast.pool().queue() == naive.queue());
+    fast.pool().verify();
+  }
+}
+
 }  // namespace
 
 TEST_SUITE("kv/block_manager against the naive one") {
@@ -243,56 +296,26 @@ TEST_SUITE("kv/block_manager against the naive one") {
       return static_cast<int>(rng() % static_cast<std::uint64_t>(n));
     };
     for (int round = 0; round < 200; ++round) {
-      const int num_blocks = 4 + pick(12);
-      BlockManager fast({num_blocks, 4, true, 0.0, 1 << 20});
-      NaiveManager naive(num_blocks);
-      struct Pair {
-        BlockTable table;
-        TokenChain chain;
-        NaiveManager::Request request;
-        bool live = false;
-      };
-      std::vector<Pair> pairs(4);
-      for (int op = 0; op < 60; ++op) {
-        const int id = pick(4);
-        Pair& p = pairs[static_cast<std::size_t>(id)];
-        if (!p.live) {
-          // Prompts over two contents, so that prefixes recur; token value = content * 1000 +
-          // offset.
-          p.chain.reset(0, 50 + static_cast<std::uint64_t>(op), 4);
-          p.request = {};
-          for (int part = 1 + pick(2); part > 0; --part) {
-            const TokenRun run{static_cast<std::uint64_t>(1 + pick(2)), pick(2) * 3, 1 + pick(9)};
-            p.chain.append(run);
-            for (std::int64_t t = 0; t < run.length; ++t)
-              p.request.tokens.push_back(static_cast<int>(
-                  run.content * 1000 + static_cast<std::uint64_t>(run.offset + t)));
-          }
-          const auto expected = naive.allocate(p.request);
-          const std::int64_t hit = fast.lookup(p.chain);
-          const bool ok =
-              fast.admit(p.table, p.chain, hit, p.chain.tokens() - hit,
-                         BlockManager::FullInput::may_wait, BlockManager::Others::none_running);
-          REQUIRE(ok == expected.has_value());
-          if (ok) CHECK(hit == *expected);
-          p.live = ok;
-        } else if (pick(3) > 0) {
-          const auto computed = static_cast<std::int64_t>(p.request.tokens.size());
-          const bool expected = naive.append(p.request, 100000 + op * 100 + pick(2));
-          REQUIRE(fast.extend(p.table, computed, 1) == expected);
-          if (expected) {
-            p.chain.append({static_cast<std::uint64_t>(p.request.tokens.back()), 0, 1});
-            fast.publish(p.table, p.chain, computed + 1);
-          }
-        } else {
-          naive.free(p.request);
-          fast.free(p.table);
-          p.live = false;
-        }
-        if (p.live) CHECK(p.table.blocks == p.request.blocks);
-        REQUIRE(fast.pool().queue() == naive.queue());
-        fast.pool().verify();
-      }
+      // Prompts over two contents, so that prefixes recur.
+      expect_agreement(rng, 4 + pick(12), 60, [&] {
+        std::vector<TokenRun> runs(static_cast<std::size_t>(1 + pick(2)));
+        for (TokenRun& run : runs)
+          run = {static_cast<std::uint64_t>(1 + pick(2)), pick(2) * 3, 1 + pick(9)};
+        return runs;
+      });
+    }
+  }
+
+  TEST_CASE("exact repeats of prompts of whole blocks agree after every operation") {
+    std::mt19937_64 rng(20261130);
+    const auto pick = [&](int n) {
+      return static_cast<int>(rng() % static_cast<std::uint64_t>(n));
+    };
+    for (int round = 0; round < 100; ++round) {
+      // The last block of every repeat is published again beside its equals.
+      expect_agreement(rng, 8 + pick(40), 200, [&] {
+        return std::vector<TokenRun>{{static_cast<std::uint64_t>(1 + pick(2)), 0, 4 + 4 * pick(2)}};
+      });
     }
   }
 }
