@@ -6,8 +6,10 @@
 #include <optional>
 
 #include "diag/diagnostic.h"
+#include "launch/secrets.h"
 #include "launch/translate.h"
 #include "launch/values.h"
+#include "units/parse.h"
 
 namespace kvsim::launch {
 namespace {
@@ -102,16 +104,48 @@ bool is_assignment(std::string_view word) {
              std::string_view::npos;
 }
 
-void environment(Translation& out, const Words& words, std::size_t end) {
+// Variables that say what a flag of plan says; each engine reads its own.
+std::string_view partition_variable(std::string_view engine) {
+  if (engine == "vllm-v1") return "VLLM_PP_LAYER_PARTITION";
+  return engine == "sglang" ? "SGLANG_PP_LAYER_PARTITION" : "";
+}
+
+bool is_integer_list(std::string_view text) {
+  while (true) {
+    const std::string_view one = text.substr(0, text.find(','));
+    const auto number = parse_integer(one);
+    if (!number || *number < 1) return false;
+    if (one.size() == text.size()) return true;
+    text.remove_prefix(one.size() + 1);
+  }
+}
+
+// Of a variable assigned twice the last counts.
+void take_partition(Translation& out, const Word& word, std::string_view name,
+                    const std::string& file) {
+  const std::string value = word.text.substr(name.size() + 1);
+  if (!is_integer_list(value))
+    throw InputError(
+        Diagnostic{.code = "command-value",
+                   .message = fmt::format("{}: expected layers of each stage such as 16,32, found "
+                                          "\"{}\"",
+                                          name, value),
+                   .file = file,
+                   .line = word.line,
+                   .column = 1});
+  std::erase_if(out.settings, [](const Setting& s) { return s.flag == "--pp-layer-partition"; });
+  out.settings.push_back({"--pp-layer-partition", value, word.text, word.line});
+}
+
+void environment(Translation& out, std::string_view engine, const Words& words, std::size_t end,
+                 const std::string& file) {
   struct Known {
     std::string_view name, touches;
   };
   static constexpr Known known[] = {
       {"VLLM_MEMORY_PROFILER_ESTIMATE_CUDAGRAPHS", "the CUDA graph estimate in the budget"},
-      {"VLLM_PP_LAYER_PARTITION", "layers of each pipeline stage"},
       {"VLLM_USE_V1", "which engine core runs"},
       {"VLLM_ENABLE_MOE_DP_CHUNK", "activation memory of the experts"},
-      {"SGLANG_PP_LAYER_PARTITION", "layers of each pipeline stage"},
   };
   for (std::size_t i = 0; i < end && i < words.size(); ++i) {
     const std::string& word = words[i].text;
@@ -119,10 +153,12 @@ void environment(Translation& out, const Words& words, std::size_t end) {
     const std::string_view name = std::string_view(word).substr(0, word.find('='));
     const auto* row = std::find_if(std::begin(known), std::end(known),
                                    [&](const Known& k) { return k.name == name; });
-    if (row != std::end(known) && word != "VLLM_USE_V1=1")
+    if (name == partition_variable(engine))
+      take_partition(out, words[i], name, file);
+    else if (row != std::end(known) && word != "VLLM_USE_V1=1")
       out.unmodelled.push_back({word, std::string(row->touches), words[i].line});
     else if (name.starts_with("VLLM_") || name.starts_with("SGL") || name.starts_with("CUDA_"))
-      out.neutral.push_back(word);
+      out.neutral.push_back(is_secret(name) ? std::string(name) + "=..." : word);
   }
 }
 
@@ -170,7 +206,7 @@ Command read_command(std::string_view text, const std::string& name) {
     const auto arguments = collect_arguments(*found->flags, rest, positionals);
     command.flags = translate(*found->flags, arguments, name);
     take_positionals(command, *found->flags, positionals, name);
-    environment(command.flags, words, found->arguments);
+    environment(command.flags, command.engine, words, found->arguments, name);
     return command;
   }
   no_program(name);

@@ -10,7 +10,7 @@ namespace {
 constexpr FlagRow rows[] = {
     {"--model,-m", Take::model},
     {"--hf-repo,-hf,-hfr", Take::model},
-    {"--hf-file,-hff", Take::neutral},
+    {"--hf-file,-hff", Take::special},
     {"--model-url,-mu", Take::neutral},
     {"--ctx-size,-c", Take::special},
     {"--parallel,-np", Take::special},
@@ -53,6 +53,8 @@ constexpr FlagRow rows[] = {
     {"--port", Take::neutral},
     {"--alias,-a", Take::neutral},
     {"--api-key", Take::neutral},
+    {"--api-key-file", Take::neutral},
+    {"--hf-token,-hft", Take::neutral},
     {"--metrics", Take::neutral_flag},
     {"--slots", Take::neutral_flag},
     {"--no-webui", Take::neutral_flag},
@@ -123,7 +125,16 @@ void cache_types(Translation& out, std::span<const Argument> list) {
   }
 }
 
+// The file names the weights' type, which the name of its repository leaves open.
+void file_of_repository(Translation& out, std::span<const Argument> list) {
+  const Argument* a = find_argument(list, "--hf-file");
+  if (!a) return;
+  out.model += (out.model.empty() ? "" : "/") + a->values.front();
+  out.model_line = a->line;
+}
+
 void special(Translation& out, std::span<const Argument> list, const std::string& name) {
+  file_of_repository(out, list);
   lengths(out, list, name);
   cache_types(out, list);
   if (const Argument* a = find_argument(list, "--n-gpu-layers")) {

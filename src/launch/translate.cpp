@@ -6,7 +6,7 @@
 #include <map>
 
 #include "diag/diagnostic.h"
-#include "diag/suggest.h"
+#include "launch/secrets.h"
 #include "launch/values.h"
 #include "units/parse.h"
 
@@ -36,12 +36,6 @@ bool is_on(const Argument& a, const std::string& name) {
   const auto on = truth(a.values.front());
   if (!on) refuse_value(a, name, "true or false");
   return *on != a.negated;
-}
-
-// Secrets are not printed again.
-std::string shown(const Argument& a) {
-  const std::string_view flag = first_name(*a.row);
-  return flag == "--api-key" || flag == "--hf-token" ? a.name + " ..." : a.from;
 }
 
 void take(Translation& out, const Argument& a, const std::string& name) {
@@ -74,7 +68,7 @@ void take(Translation& out, const Argument& a, const std::string& name) {
     case Take::neutral_flag:
     case Take::neutral:
     case Take::neutral_list:
-      out.neutral.push_back(shown(a));
+      out.neutral.push_back(a.from);
       return;
     case Take::unmodelled_flag:
       if (!is_on(a, name)) {
@@ -98,12 +92,8 @@ bool wants_value(Take take) {
 }
 
 Leftover unknown(const EngineFlags& flags, const Argument& a) {
-  std::vector<std::string> names;
-  for (const FlagRow& row : flags.rows)
-    each_name(row.names, [&](std::string_view one) { names.emplace_back(one); });
-  constexpr std::size_t longest_name = 100;
-  const auto near = a.name.size() > longest_name ? std::nullopt : nearest(hyphens(a.name), names);
-  return {a.from, near ? fmt::format("did you mean {}?", *near) : "", a.line};
+  const std::string near = nearest_flag(flags, a.name);
+  return {a.from, near.empty() ? "" : fmt::format("did you mean {}?", near), a.line};
 }
 
 }  // namespace
@@ -135,13 +125,13 @@ const Argument* find_argument(std::span<const Argument> list, std::string_view w
 }
 
 void refuse_value(const Argument& a, const std::string& name, std::string_view expected) {
-  throw InputError(
-      Diagnostic{.code = "command-value",
-                 .message = fmt::format("{}: expected {}, found \"{}\"", a.name, expected,
-                                        a.values.empty() ? "" : a.values.front()),
-                 .file = name,
-                 .line = a.line,
-                 .column = 1});
+  const std::string found = a.values.empty() ? "" : a.values.front();
+  throw InputError(Diagnostic{.code = "command-value",
+                              .message = fmt::format("{}: expected {}, found \"{}\"", a.name,
+                                                     expected, holds_secret(found) ? "..." : found),
+                              .file = name,
+                              .line = a.line,
+                              .column = 1});
 }
 
 std::string integer_value(const Argument& a, const std::string& name) {
@@ -173,7 +163,7 @@ Translation translate(const EngineFlags& flags, const std::vector<Argument>& arg
   std::map<const FlagRow*, std::size_t> last_of;
   for (std::size_t i = 0; i < arguments.size(); ++i) last_of[arguments[i].row] = i;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const Argument& a = arguments[i];
+    const Argument a = concealed(flags, arguments[i]);
     if (!a.row) {
       out.unknown.push_back(unknown(flags, a));
       continue;
@@ -186,7 +176,7 @@ Translation translate(const EngineFlags& flags, const std::vector<Argument>& arg
                                   .column = 1,
                                   .hint = "is the command complete?"});
     if (last_of.at(a.row) != i)
-      out.unmodelled.push_back({shown(a), "given again later: the last one counts", a.line});
+      out.unmodelled.push_back({a.from, "given again later: the last one counts", a.line});
     else if (a.row->take == Take::special || a.row->take == Take::special_flag)
       special.push_back(a);
     else

@@ -8,8 +8,9 @@ namespace kvsim::launch {
 
 // Every argument into plan's words, none dropped: it ends among the settings, the neutral, the
 // unmodelled or the unknown ones. Of a flag given twice the last counts, as for the engines, and
-// the earlier one is named. `name` is what errors call the text. Throws InputError (command-value,
-// command-missing-value) with the line for a value that the engine's parser would refuse.
+// the earlier one is named. Secrets are left out of the words (launch/secrets.h). `name` is what
+// errors call the text. Throws InputError (command-value, command-missing-value) with the line for
+// a value that the engine's parser would refuse.
 Translation translate(const EngineFlags& flags, const std::vector<Argument>& arguments,
                       const std::string& name);
 

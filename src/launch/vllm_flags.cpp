@@ -195,6 +195,9 @@ std::string drafter(std::string_view method, std::string_view model) {
   if (method == "ngram" || method == "[ngram]" || method == "suffix" || method == "ngram_gpu")
     return "ngram";
   if (method == "mtp" || ends_with_any(method, {"_mtp"})) return "mtp";
+  if (method.empty() && (model == "ngram" || model == "[ngram]")) return "ngram";
+  // vLLM then drafts with the layers that the model itself brings.
+  if (method.empty() && model.empty()) return "mtp";
   if (method == "eagle" || method == "eagle3" || method == "draft_model")
     return std::string(method);
   if (!method.empty()) return "";
@@ -204,16 +207,15 @@ std::string drafter(std::string_view method, std::string_view model) {
   return "draft_model";
 }
 
-void speculation(Translation& out, const Argument& source, std::string_view method,
-                 std::string_view model, std::string_view tokens) {
+void speculation(Translation& out, const Argument& source, const std::string& file,
+                 std::string_view method, std::string_view model, std::string_view tokens) {
   const std::string name = drafter(method, model);
   if (name.empty())
     return out.leave(source, fmt::format("drafter \"{}\": its layers and their KV", method));
+  if (name == "draft_model" && model.empty())
+    refuse_value(source, file, "a draft model beside the method");
   out.set("--speculative-method", name, source);
-  if (name == "draft_model") {
-    if (model.empty()) return out.leave(source, "no draft model is named");
-    out.set("--draft-model", std::string(model), source);
-  }
+  if (name == "draft_model") out.set("--draft-model", std::string(model), source);
   if (!tokens.empty()) out.set("--num-speculative-tokens", std::string(tokens), source);
 }
 
@@ -222,9 +224,12 @@ void take_speculation(Translation& out, std::span<const Argument> list, const st
     const std::string& json = a->values.front();
     if (json == "None" || json == "null") return;
     if (!is_json_object(json)) refuse_value(*a, name, "a JSON object");
-    return speculation(out, *a, json_member(json, "method").value_or(""),
-                       json_member(json, "model").value_or(""),
-                       json_member(json, "num_speculative_tokens").value_or(""));
+    const std::string method = json_member(json, "method").value_or("");
+    const std::string model = json_member(json, "model").value_or("");
+    const std::string tokens = json_member(json, "num_speculative_tokens").value_or("");
+    if (method.empty() && model.empty() && tokens.empty())
+      refuse_value(*a, name, "a method, a model or num_speculative_tokens");
+    return speculation(out, *a, name, method, model, tokens);
   }
   const auto value = [&](const char* one, const char* other, const Argument*& at) -> std::string {
     const Argument* a = find_argument(list, one);
@@ -239,7 +244,9 @@ void take_speculation(Translation& out, std::span<const Argument> list, const st
   const std::string method = value("--spec-method", "--spec-method", at);
   const std::string model = value("--speculative-model", "--spec-model", at);
   if (at)
-    speculation(out, *at, model == "[ngram]" ? "ngram" : method, model, tokens);
+    speculation(out, *at, name, method, model, tokens);
+  else if (tokens_at && first_name(*tokens_at->row) == "--spec-tokens")
+    speculation(out, *tokens_at, name, "", "", tokens);
   else if (tokens_at)
     out.leave(*tokens_at, "no drafter is named");
 }

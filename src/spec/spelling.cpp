@@ -37,15 +37,17 @@ constexpr std::array endings{
     Ending{"-nvfp4", "nvfp4"},
     Ending{"-fp4", "nvfp4"},
     Ending{"-mxfp4", "mxfp4"},
-    Ending{"-q4-k-m", "gguf"},
-    Ending{"-q4-k-s", "gguf"},
-    Ending{"-q4-0", "?"},
-    Ending{"-q5-k-m", "?"},
-    Ending{"-q6-k", "?"},
-    Ending{"-q8-0", "?"},
-    Ending{"-q5-0", "?"},
-    Ending{"-q2-k", "?"},
-    Ending{"-q3-k-m", "?"},
+    Ending{"-q8-0", "gguf_q8_0"},
+    Ending{"-q6-k", "gguf_q6_k"},
+    Ending{"-q5-k-m", "gguf_q5_k_m"},
+    Ending{"-q5-0", "gguf_q5_0"},
+    Ending{"-q4-k-m", "gguf_q4_k_m"},
+    Ending{"-q4-k-s", "gguf_q4_k_s"},
+    Ending{"-q4-0", "gguf_q4_0"},
+    Ending{"-q4-1", "gguf_q4_1"},
+    Ending{"-iq4-xs", "gguf_iq4_xs"},
+    Ending{"-q3-k-m", "gguf_q3_k_m"},
+    Ending{"-q2-k", "gguf_q2_k"},
     Ending{"-gguf", "gguf"},
     Ending{"-bf16", ""},
     Ending{"-fp16", ""},
@@ -61,7 +63,19 @@ constexpr std::array endings{
     Ending{"-preview", ""},
 };
 
-// Lower case, without folder and ".gguf", underscores and colons as hyphens.
+// llama.cpp loads a file in parts by the name of the first: "...-00001-of-00003".
+void drop_part(std::string& name) {
+  constexpr std::string_view form = "-00000-of-00000";
+  if (name.size() <= form.size()) return;
+  const std::string_view tail = std::string_view(name).substr(name.size() - form.size());
+  for (std::size_t i = 0; i < form.size(); ++i)
+    if (form[i] == '0' ? !std::isdigit(static_cast<unsigned char>(tail[i])) : tail[i] != form[i])
+      return;
+  name.resize(name.size() - form.size());
+}
+
+// Lower case, without folder, ".gguf" and part, underscores, colons and the dot before a GGUF type
+// as hyphens.
 std::string key(std::string_view name) {
   if (const auto slash = name.find_last_not_of('/'); slash != std::string_view::npos)
     name = name.substr(0, slash + 1);
@@ -73,6 +87,10 @@ std::string key(std::string_view name) {
     if (c == '_' || c == ':') c = '-';
   }
   if (out.ends_with(".gguf")) out.resize(out.size() - 5);
+  drop_part(out);
+  for (std::string_view type : {".q", ".iq", ".f16", ".bf16"})
+    if (const auto dot = out.rfind('.'); dot != std::string::npos && out.find(type, dot) == dot)
+      out[dot] = '-';
   if (out.starts_with("meta-llama-")) out.erase(0, 5);
   return out;
 }

@@ -81,6 +81,40 @@ TEST_CASE("secrets of a command are not printed again") {
       .err_lacks("hush");
 }
 
+TEST_CASE("a GGUF file is planned with the type that its name says") {
+  Kvsim({"plan", "--from-command", "-", "--gpu", "l40s", "--json"})
+      .input("llama-server -m models/Qwen3-8B-Q8_0.gguf -c 8192")
+      .exits(0)
+      .out_has("\"value\": \"gguf_q8_0\"")
+      .out_has("is taken as qwen3-8b with gguf_q8_0 weights, by its name");
+}
+
+TEST_CASE("a drafter of layers that the model lacks is refused at its place") {
+  Kvsim({"plan", "--from-command", "serve.sh", "--gpu", "l40s"})
+      .file("serve.sh",
+            "vllm serve Qwen/Qwen3-8B \\\n  --speculative-config '{\"num_speculative_tokens\":1}'")
+      .exits(3)
+      .err_has("serve.sh:2:1")
+      .err_has("qwen3-8b has no multi-token prediction layers");
+  Kvsim({"plan", "--from-command", "-", "--gpu", "h200-sxm", "--json"})
+      .input(
+          "vllm serve deepseek-ai/DeepSeek-V3 -tp 8 --speculative-config.num_speculative_tokens 1")
+      .exits(0)
+      .out_has("\"flag\": \"--speculative-method\"");
+}
+
+TEST_CASE("a layer partition in front of a command is planned") {
+  Kvsim({"plan", "--from-command", "-", "--gpu", "l40s"})
+      .input("VLLM_PP_LAYER_PARTITION=20,16 vllm serve Qwen/Qwen3-8B -pp 2")
+      .exits(0)
+      .out_has("--pp-layer-partition 20,16")
+      .err_is("");
+  Kvsim({"plan", "--from-command", "-", "--gpu", "l40s"})
+      .input("\nVLLM_PP_LAYER_PARTITION=20,x vllm serve Qwen/Qwen3-8B -pp 2")
+      .exits(3)
+      .err_has("stdin:2:1");
+}
+
 TEST_CASE("a command that cannot be planned is refused at its place") {
   Kvsim({"plan", "--from-command", "serve.sh", "--gpu", "l40s"})
       .file("serve.sh", "vllm serve \\\n  Qwen/Qwen9-8B\n")

@@ -71,7 +71,8 @@ TEST_CASE("prompts assignments continued lines and quotes are read as a shell re
   CHECK(value(c, "--speculative-method") == "mtp");
   CHECK(value(c, "--num-speculative-tokens") == "3");
   CHECK(value(c, "--no-enable-prefix-caching").empty());
-  CHECK(is_unmodelled(c, "VLLM_PP_LAYER_PARTITION=16,32"));
+  CHECK(value(c, "--pp-layer-partition") == "16,32");
+  CHECK(from(c, "--pp-layer-partition") == "VLLM_PP_LAYER_PARTITION=16,32");
   CHECK(c.flags.neutral == std::vector<std::string>{"CUDA_VISIBLE_DEVICES=0,1"});
 }
 
@@ -118,6 +119,47 @@ TEST_CASE("a connector hybrid memory and graph modes are translated") {
   CHECK(value(c, "--disable-hybrid-kv-cache-manager").empty());
   CHECK(value(c, "--enforce-eager").empty());
   CHECK(c.flags.neutral == std::vector<std::string>{"-O3"});
+}
+
+TEST_CASE("an engine reads the layer partition of its own variable") {
+  const Command s = read(
+      "SGLANG_PP_LAYER_PARTITION=20,12 SGLANG_PP_LAYER_PARTITION=12,20 "
+      "VLLM_PP_LAYER_PARTITION=1,31 sglang serve --model-path m --pp 2");
+  CHECK(value(s, "--pp-layer-partition") == "12,20");
+  CHECK(s.flags.neutral == std::vector<std::string>{"VLLM_PP_LAYER_PARTITION=1,31"});
+  const Command c = read("docker run -e VLLM_PP_LAYER_PARTITION=9,7 vllm/vllm-openai:latest -pp 2");
+  CHECK(value(c, "--pp-layer-partition") == "9,7");
+}
+
+TEST_CASE("a drafter that is not named is the layers of the model") {
+  for (const char* words : {"--speculative-config '{\"num_speculative_tokens\":1}'",
+                            "--speculative-config.num_speculative_tokens 1", "--spec-tokens 1"}) {
+    const Command c = read(std::string("vllm serve m ") + words);
+    CHECK(value(c, "--speculative-method") == "mtp");
+    CHECK(value(c, "--num-speculative-tokens") == "1");
+    CHECK(c.flags.unmodelled.empty());
+  }
+}
+
+TEST_CASE("ngram is a drafter under method and under model") {
+  for (const char* key : {"method", "model"})
+    for (const char* word : {"ngram", "[ngram]"}) {
+      const Command c = read(std::string("vllm serve m --speculative-config '{\"") + key + "\":\"" +
+                             word + "\",\"num_speculative_tokens\":4}'");
+      CHECK(value(c, "--speculative-method") == "ngram");
+      CHECK(value(c, "--num-speculative-tokens") == "4");
+      CHECK(value(c, "--draft-model") == "(none)");
+    }
+}
+
+TEST_CASE("a drafter that no engine could load is refused at its line") {
+  for (const char* json : {"{}", "{\"method\":\"draft_model\",\"num_speculative_tokens\":2}"}) {
+    const Diagnostic d =
+        refusal(std::string("vllm serve m \\\n  --speculative-config '") + json + "'");
+    CHECK(d.code == "command-value");
+    CHECK(d.file == "cmd");
+    CHECK(d.line == 2);
+  }
 }
 
 TEST_CASE("no flag is dropped in silence") {
@@ -207,6 +249,8 @@ TEST_CASE("the context of llama-server is shared by its slots") {
   CHECK(value(c, "--kv-cache-dtype") == "q8_0");
   CHECK(from(c, "--kv-cache-dtype") == "-ctk q8_0 -ctv q8_0");
   CHECK(is_unmodelled(read("llama-server -m x.gguf -ngl 20"), "-ngl 20"));
+  CHECK(read("llama-server -hff m-Q8_0.gguf -hf org/m-GGUF").flags.model ==
+        "org/m-GGUF/m-Q8_0.gguf");
 }
 
 TEST_CASE("what cannot be read is refused with its line") {

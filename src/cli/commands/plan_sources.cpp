@@ -51,14 +51,10 @@ Named find_model(const std::string& name, int line, const PastedText& pasted,
       throw unknown_model(error, pasted, line);
     }
   }
-  if (spelling->format == "?")
-    warnings.push_back(
-        fmt::format("{} is taken as {}, but plan has no size for its weights: give --weights-bytes",
-                    name, spelling->id));
-  else if (!spelling->format.empty())
+  if (!spelling->format.empty())
     warnings.push_back(fmt::format("{} is taken as {} with {} weights, by its name", name,
                                    spelling->id, spelling->format));
-  return {spelling->id, spelling->format == "?" ? "" : spelling->format};
+  return {spelling->id, spelling->format};
 }
 
 // "--quantization fp8" of a checkpoint that has FP8 weights names those, not plan's preset.
@@ -69,6 +65,20 @@ void keep_own_weights(launch::Translation& t, const spec::ModelSpec& model) {
     if (is_own) t.neutral.push_back(s.from + " (the checkpoint's own)");
     return is_own;
   });
+}
+
+// The model's own layers draft only where it has some.
+void check_drafter(const launch::Setting& s, const spec::ModelSpec& model,
+                   const PastedText& pasted) {
+  if (s.flag != "--speculative-method" || s.value != "mtp" || model.num_mtp_layers > 0) return;
+  throw InputError(Diagnostic{
+      .code = "drafter",
+      .message = fmt::format("\"{}\": {} has no multi-token prediction layers", s.from, model.id),
+      .file = pasted.file,
+      .line = s.line,
+      .column = 1,
+      .hint = "use eagle3, draft_model or ngram, or give --speculative-method yourself: it is then "
+              "taken instead"});
 }
 
 // Parses one setting alone, so that an error names the words it came from.
@@ -111,8 +121,9 @@ void fill_from_translation(PlanFlags& flags, launch::Translation& t, const Paste
     format = named.format;
     theirs.set_model(named.reference);
   }
-  keep_own_weights(t,
-                   catalog.resolve_model(flags.model().empty() ? theirs.model() : flags.model()));
+  const spec::ModelSpec model =
+      catalog.resolve_model(flags.model().empty() ? theirs.model() : flags.model());
+  keep_own_weights(t, model);
   std::vector<std::string> words;
   bool has_format = flags.has("--quantization");
   for (launch::Setting& s : t.settings) {
@@ -121,7 +132,11 @@ void fill_from_translation(PlanFlags& flags, launch::Translation& t, const Paste
     if (s.flag == "--draft-model") {
       s.value = find_model(s.value, s.line, pasted, catalog, warnings).reference;
     }
+    // The engine's word for all GGUF types is one; the file's name says which.
+    if (s.flag == "--quantization" && s.value == "gguf" && format.starts_with("gguf_"))
+      s.value = format;
     check_setting(s, pasted);
+    check_drafter(s, model, pasted);
     has_format |= s.flag == "--quantization";
     words.push_back(s.flag);
     if (!s.value.empty()) words.push_back(s.value);
