@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "diag/diagnostic.h"
 #include "launch/log_scan.h"
@@ -27,6 +28,15 @@ struct Reading {
   std::vector<Argument> arguments;
   int lines = 0;
 };
+
+void take_workers(EngineLog& log) {
+  std::set<std::string_view> seen;
+  for (const Figure& f : log.figures)
+    if (!f.worker.empty() && seen.insert(f.worker).second) log.workers.push_back(f.worker);
+  const auto is_core = [](const std::string& w) { return w.starts_with("EngineCore"); };
+  if (!std::all_of(log.workers.begin(), log.workers.end(), is_core))
+    std::erase_if(log.workers, is_core);
+}
 
 Reading read_with(const LogReader& reader, const std::vector<LogLine>& lines) {
   Reading r;
@@ -90,10 +100,7 @@ EngineLog read_engine_log(std::string_view text, const std::string& name) {
   }
   EngineLog log = std::move(best.log);
   log.flags = translate(chosen->flags(), best.arguments, name);
-  for (const Figure& f : log.figures)
-    if (!f.worker.empty() &&
-        std::find(log.workers.begin(), log.workers.end(), f.worker) == log.workers.end())
-      log.workers.push_back(f.worker);
+  take_workers(log);
   return log;
 }
 

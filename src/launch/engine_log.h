@@ -36,8 +36,9 @@ enum class Term {
   estimated_length,
   padding_layers,
   state_slots,
+  residual,  // activation peak and non-torch in one figure: what budget, weights and KV leave
 };
-inline constexpr std::array<std::string_view, 24> term_names{"total memory",
+inline constexpr std::array<std::string_view, 25> term_names{"total memory",
                                                              "free memory",
                                                              "budget",
                                                              "weights",
@@ -60,7 +61,8 @@ inline constexpr std::array<std::string_view, 24> term_names{"total memory",
                                                              "KV for one request",
                                                              "estimated length",
                                                              "padding layers",
-                                                             "state slots"};
+                                                             "state slots",
+                                                             "activation peak and non-torch"};
 constexpr std::string_view name(Term t) { return term_names[static_cast<std::size_t>(t)]; }
 
 struct Figure {
@@ -84,7 +86,9 @@ struct EngineLog {
   Translation flags;
   std::vector<Figure> figures;  // in the order of the lines
   std::vector<Refusal> refusals;
-  std::vector<std::string> workers;  // that printed figures of their own
+  // That printed figures of their own, in the order of the lines; an engine core is none where its
+  // workers print theirs.
+  std::vector<std::string> workers;
 
   // The worker whose pool is the smallest, "" where the log does not keep workers apart.
   std::string poorest() const;

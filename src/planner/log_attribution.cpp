@@ -22,6 +22,8 @@ using memory::Pool;
 // A prediction this near to the printed figure needs no explanation; KV memory as printed that
 // leaves more than the second share open is a difference of layout.
 constexpr double near_share = 0.01, layout_share = 0.02;
+// A term explains a difference when it takes away at least this share of it.
+constexpr double least_gain = 0.2;
 
 Bytes whole(double bytes) { return Bytes(static_cast<std::int64_t>(std::llround(bytes))); }
 
@@ -54,6 +56,20 @@ std::optional<Printed> printed(const EngineLog& log, Term term, double total) {
       return Printed{(share->value - equivalent->value) * (memory ? memory->value : total),
                      equivalent->line, equivalent->worker,
                      fmt::format("{:g} acts as {:g}", share->value, equivalent->value)};
+  }
+  if (term == Term::residual && log.engine == "vllm-v1") {
+    // V1 prints neither part before its rarer messages.
+    if (log.find(Term::activation) || log.find(Term::peak_torch)) return std::nullopt;
+    const Figure* budget = log.find(Term::budget);
+    const Figure* weights = log.find(Term::weights);
+    const Figure* kv = log.find(Term::kv_memory);
+    if (!budget || !weights || !kv) return std::nullopt;
+    const auto graphs = printed(log, Term::graph_estimate, total);
+    const double rest = budget->value - weights->value - kv->value - (graphs ? graphs->value : 0);
+    if (rest < 0) return std::nullopt;
+    return Printed{rest, kv->line, kv->worker,
+                   graphs ? "budget - weights - KV memory - CUDA graph estimate"
+                          : "budget - weights - KV memory"};
   }
   if (term == Term::tokens) {
     // vLLM before V1 prints blocks only; they are of 16 tokens unless the log says otherwise.
@@ -92,8 +108,14 @@ std::optional<Options> replaced(Options o, Term term, double value) {
       if (o.rules.graphs_in_budget) return std::nullopt;
       o.stated.cuda_graphs = whole(value);
       return o;
+    case Term::residual:
+      o.stated.activation = whole(value), o.stated.non_torch = Bytes(0);
+      return o;
     case Term::free_memory:
       o.free_memory = {whole(value)};
+      // SGLang prints what is free before the weights: the CUDA context and the buffers of the
+      // communication are already gone from it, and the pool is a share of it.
+      if (o.rules.engine == memory::Engine::sglang) o.stated.non_torch = Bytes(0);
       return o;
     case Term::block_size:
       o.block_tokens = static_cast<std::int64_t>(value);
@@ -120,6 +142,8 @@ std::optional<double> predicted(const Pool& pool, Term term, const EngineLog& lo
       return bytes(l.activation);
     case Term::non_torch:
       return bytes(l.non_torch);
+    case Term::residual:
+      return bytes(l.activation) + bytes(l.non_torch);
     case Term::cuda_graphs:
     case Term::graph_estimate:
       return bytes(l.cuda_graphs);
@@ -136,7 +160,9 @@ std::optional<double> predicted(const Pool& pool, Term term, const EngineLog& lo
     case Term::max_concurrency:
       return pool.max_concurrency;
     case Term::kv_needed:
-      return memory::sequence_bytes(pool.footprint, pool.options.max_model_len);
+      return pool.options.rules.engine == memory::Engine::vllm_v1
+                 ? pool.layout.bytes_for(pool.options.max_model_len)
+                 : memory::sequence_bytes(pool.footprint, pool.options.max_model_len);
     case Term::estimated_length:
       return static_cast<double>(pool.feasible_len);
     default:
@@ -160,17 +186,18 @@ Unit unit(Term term) {
 }
 
 // The terms of a table, in the order of the ledger.
-constexpr Term table[] = {
-    Term::total_memory, Term::free_memory,     Term::budget,      Term::weights,
-    Term::activation,   Term::non_torch,       Term::cuda_graphs, Term::graph_estimate,
-    Term::state_memory, Term::kv_memory,       Term::block_size,  Term::blocks,
-    Term::tokens,       Term::max_concurrency, Term::kv_needed,   Term::estimated_length};
+constexpr Term table[] = {Term::total_memory, Term::free_memory,     Term::budget,
+                          Term::weights,      Term::activation,      Term::non_torch,
+                          Term::residual,     Term::cuda_graphs,     Term::graph_estimate,
+                          Term::state_memory, Term::kv_memory,       Term::block_size,
+                          Term::blocks,       Term::tokens,          Term::max_concurrency,
+                          Term::kv_needed,    Term::estimated_length};
 
 // Those that the KV memory is what remains of.
 bool is_budget(Term t) {
   return t == Term::total_memory || t == Term::free_memory || t == Term::weights ||
-         t == Term::activation || t == Term::non_torch || t == Term::cuda_graphs ||
-         t == Term::graph_estimate;
+         t == Term::activation || t == Term::non_torch || t == Term::residual ||
+         t == Term::cuda_graphs || t == Term::graph_estimate;
 }
 
 class Attribution {
@@ -256,7 +283,7 @@ class Attribution {
           amount(*memory->with_it));
       return;
     }
-    if (best && share(*best->with_it) < share(out_.predicted)) {
+    if (best && share(*best->with_it) <= (1 - least_gain) * share(out_.predicted)) {
       name(*best);
       out_.verdict = fmt::format(
           "{}: with it as printed the prediction is {}, {:.1f} % off instead of {:.1f} %",
@@ -264,13 +291,13 @@ class Attribution {
           share(out_.predicted) * 100);
     } else if (memory) {
       name(*memory);
-      out_.verdict = best
-                         ? "no printed term alone: each brings the prediction farther away; the KV "
-                           "memory as printed explains the tokens"
-                         : "the KV memory: as printed it gives the tokens, but the log does not "
-                           "print what it remained of";
+      out_.verdict =
+          best ? "no printed term alone: none takes away a fifth of the difference; the KV "
+                 "memory as printed explains the tokens"
+               : "the KV memory: as printed it gives the tokens, but the log does not "
+                 "print what it remained of";
     } else {
-      out_.verdict = best ? "none of the printed terms brings the prediction nearer"
+      out_.verdict = best ? "none of the printed terms takes away a fifth of the difference"
                           : "the log prints no term that the KV memory is what remains of; look at "
                             "--gpu, the share of it and --free-memory";
     }

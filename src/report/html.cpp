@@ -114,7 +114,7 @@ std::string script(const std::vector<Plot>& list) {
     data.push_back({{"unit", plot.unit}, {"top", plot.top}, {"curves", std::move(curves)}});
   }
   return fmt::format("<script>{}</script>\n<script>\nconst plots={};\n{}</script>\n", chart_js(),
-                     data.dump(), R"(
+                     data.dump(-1, ' ', false, Json::error_handler_t::replace), R"(
 plots.forEach((p,i)=>{const box=document.getElementById('plot'+i),canvas=document.createElement('canvas');
 box.replaceChildren(canvas);canvas.height=90;new Chart(canvas,{type:'line',data:{datasets:p.curves.map(c=>({label:c.label,
 borderColor:c.color,borderWidth:1.5,pointRadius:0,data:c.points.map(q=>({x:q[0],y:q[1]}))}))},options:{animation:false,

@@ -155,7 +155,7 @@ std::string answers_json(const Plan& p) {
   if (p.at_lengths) doc["at_lengths"] = lengths(*p.at_lengths);
   if (p.streams) doc["streams"] = streams(*p.streams);
   for (const planner::Room& r : p.room) doc["room"].push_back(room(r));
-  return doc.dump();
+  return doc.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 }  // namespace kvsim::report

@@ -147,7 +147,7 @@ std::string plan_json(const planner::Plan& p, const std::vector<planner::Candida
   doc["explorer"] = explorer(p.explorer);
   if (!search.empty()) doc["search"] = candidates(search);
   doc["warnings"] = p.warnings;
-  return layout(doc.dump());
+  return layout(doc.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
 }
 
 }  // namespace kvsim::report

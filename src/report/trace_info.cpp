@@ -51,7 +51,7 @@ std::string trace_info_json(const TraceInfo& info, std::string_view format) {
         {{"capacity_blocks", point.capacity_blocks}, {"hit_rate_blocks", point.hit_rate}});
   out["capacity_curve"] = std::move(curve);
   out["notes"] = info.notes;
-  return layout(out.dump());
+  return layout(out.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
 }
 
 std::string trace_info_text(const TraceInfo& info, std::string_view format) {

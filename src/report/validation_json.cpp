@@ -41,7 +41,7 @@ std::string validation_json(const calibrate::Validation& validation) {
   out["conditions"] = Json::array();
   for (const calibrate::Condition& c : validation.conditions)
     out["conditions"].push_back({{"kernel", c.kernel}, {"condition", c.text}});
-  return layout(out.dump());
+  return layout(out.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 }  // namespace kvsim::report

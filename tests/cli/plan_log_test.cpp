@@ -69,3 +69,18 @@ TEST_CASE("a log is refused when nothing of it is known or the model is not") {
       .exits(0);
   Kvsim({"plan", "--from-log", "-", "--from-command", "-", "--gpu", "l40s"}).exits(2);
 }
+
+TEST_CASE("bytes that are no UTF-8 do not keep a log from being answered in JSON") {
+  Kvsim({"plan", "llama-3.1-8b", "--from-log", "-", "--gpu", "rtx-3090", "--json",
+         "--max-model-len", "8192"})
+      .input(
+          "INFO non-default args: {'ser\xffved_model_name': 'a', 'quux': '\xfe\xff'}\n"
+          "INFO \xff Model loading took 14.99 GiB\n"
+          "ValueError: \xff No available memory for the cache blocks\n")
+      .exits(0)
+      .out_is_json();
+  Kvsim({"plan", "--from-command", "-", "--gpu", "rtx-3090", "--json"})
+      .input("vllm serve meta-llama/Llama-3.1-8B-Instruct --qux\xff '\xff' --max-model-len 8192\n")
+      .exits(0)
+      .out_is_json();
+}

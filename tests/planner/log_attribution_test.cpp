@@ -170,3 +170,52 @@ TEST_CASE("a drafter that was not there is found by what a token takes") {
   CHECK(*find(a, Term::kv_memory)->with_it < 0.95 * 619202);
   CHECK(a.verdict.find("what a token takes") != std::string::npos);
 }
+
+// 77.62 - 30.63 - 0.143 * 77.62 = 35.89 GiB of pools.
+TEST_CASE("free memory of SGLang is what its pool is a share of") {
+  const auto log = launch::read_engine_log(
+      "[2026-07-01 09:00:00 TP0] Load weight begin. avail mem=77.62 GB\n"
+      "[2026-07-01 09:01:00 TP0] Load weight end. type=Qwen3, avail mem=46.99 GB, mem usage=30.63 "
+      "GB.\n"
+      "[2026-07-01 09:01:10 TP0] KV Cache is allocated. #tokens: 294034, K size: 17.95 GB, V size: "
+      "17.95 GB\n",
+      "log");
+  Request r = request("qwen3-32b", "h100-sxm", memory::Engine::sglang, "");
+  r.options.plan.tensor_parallel_size = 2;
+  r.options.memory_fraction = 0.857;
+  const LogAttribution a = attribute(r, log);
+  REQUIRE(a.with_all);
+  const double slot = 35.90 * bytes_per_gib / 294034;
+  CHECK(std::abs(*a.with_all - 35.89 * bytes_per_gib / slot) < 0.005 * 294034);
+}
+
+TEST_CASE("what V1 does not print of its budget is one figure") {
+  const auto log = launch::read_engine_log(
+      "(Worker_TP0 pid=9) Model loading took 14.99 GiB\n"
+      "(Worker_TP0 pid=9) Free memory on device (22.80/23.58 GiB) on startup. Desired GPU memory "
+      "utilization is (0.9, 21.22 GiB).\n"
+      "(Worker_TP0 pid=9) Available KV cache memory: 3.73 GiB\n"
+      "(Worker_TP1 pid=8) Available KV cache memory: 3.73 GiB\n"
+      "(EngineCore_DP0 pid=7) GPU KV cache size: 30,528 tokens\n",
+      "log");
+  CHECK(log.workers == std::vector<std::string>{"Worker_TP0", "Worker_TP1"});
+  Request r = request("llama-3.1-8b", "rtx-3090", memory::Engine::vllm_v1, "0.11");
+  r.options.max_model_len = 20000;
+  r.options.stated.activation = Bytes(4 * gib);
+  const LogAttribution a = attribute(r, log);
+  REQUIRE(find(a, Term::residual));
+  CHECK(find(a, Term::residual)->printed == doctest::Approx(2.50 * bytes_per_gib).epsilon(1e-4));
+  CHECK(find(a, Term::residual)->predicted > 4 * bytes_per_gib);
+  CHECK(a.explanation == Term::residual);
+  CHECK(std::abs(a.explained - a.printed) < 0.01 * a.printed);
+}
+
+TEST_CASE("a term that takes away next to nothing of the difference explains nothing") {
+  const auto log = launch::read_engine_log(
+      "Model loading took 14.98 GiB\nGPU KV cache size: 20,000 tokens\n", "log");
+  Request r = request("llama-3.1-8b", "rtx-3090", memory::Engine::vllm_v1, "0.11");
+  r.options.max_model_len = 8192;
+  const LogAttribution a = attribute(r, log);
+  REQUIRE(find(a, Term::weights));
+  CHECK_FALSE(a.explanation);
+}
