@@ -94,9 +94,10 @@ bool fits(std::string_view line, std::size_t at, std::string_view pattern,
       pattern.remove_prefix(3);
       // Up to the next piece of text that the pattern has.
       const std::string_view piece = pattern.substr(0, pattern.find('{'));
-      const auto next = line.find(piece, at);
+      constexpr std::size_t farthest = 200;
+      const auto next = line.substr(at, farthest + piece.size()).find(piece);
       if (next == std::string_view::npos) return false;
-      at = next;
+      at += next;
     } else if (pattern.front() == ' ') {
       pattern.remove_prefix(1);
       skip_blanks(line, at);

@@ -21,8 +21,8 @@ struct LogLine {
 std::vector<LogLine> log_lines(std::string_view text);
 
 // The numbers in the first place of `line` that `pattern` fits: "{}" is a number with commas or a
-// fraction, "{*}" any text up to the next piece, other text stands for itself; a blank fits any
-// number of blanks, none included. Nothing when the pattern fits nowhere.
+// fraction, "{*}" up to 200 characters before the next piece, other text stands for itself; a blank
+// fits any number of blanks, none included. Nothing when the pattern fits nowhere.
 std::optional<std::vector<double>> numbers_in(std::string_view line, std::string_view pattern);
 
 // The word (up to a blank, comma, quote or closing bracket) behind `marker`; "" when it is absent.

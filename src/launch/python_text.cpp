@@ -1,6 +1,7 @@
 #include "launch/python_text.h"
 
 #include <algorithm>
+#include <set>
 
 #include "config/document.h"
 #include "units/parse.h"
@@ -71,10 +72,11 @@ std::string json_at(std::string_view value, int depth);
 
 std::string object_json(std::string_view text, int depth) {
   std::string out;
+  std::set<std::string> keys;
   for (const PythonPair& p : python_pairs(text)) {
     const std::string key = config::json_string(p.key) + ":";
     // A key printed twice would be no JSON; the last one counts, as in Python.
-    if (out.find(key) != std::string::npos) continue;
+    if (!keys.insert(key).second) continue;
     out += (out.empty() ? "" : ",") + key + json_at(p.value, depth + 1);
   }
   return "{" + out + "}";

@@ -91,6 +91,15 @@ bool wants_value(Take take) {
          take == Take::special || take == Take::neutral || take == Take::unmodelled;
 }
 
+// A text with more unknown flags than this is no command; comparing each with every known one would
+// take minutes.
+constexpr std::size_t most_suggestions = 200;
+
+// Whether its values are secret is not known either.
+Leftover unread(const Argument& a) {
+  return {a.values.empty() ? a.name : a.name + " ...", "", a.line};
+}
+
 Leftover unknown(const EngineFlags& flags, const Argument& a) {
   const std::string near = nearest_flag(flags, a.name);
   return {a.from, near.empty() ? "" : fmt::format("did you mean {}?", near), a.line};
@@ -163,6 +172,10 @@ Translation translate(const EngineFlags& flags, const std::vector<Argument>& arg
   std::map<const FlagRow*, std::size_t> last_of;
   for (std::size_t i = 0; i < arguments.size(); ++i) last_of[arguments[i].row] = i;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (!arguments[i].row && out.unknown.size() >= most_suggestions) {
+      out.unknown.push_back(unread(arguments[i]));
+      continue;
+    }
     const Argument a = concealed(flags, arguments[i]);
     if (!a.row) {
       out.unknown.push_back(unknown(flags, a));

@@ -84,3 +84,13 @@ TEST_CASE("bytes that are no UTF-8 do not keep a log from being answered in JSON
       .exits(0)
       .out_is_json();
 }
+
+TEST_CASE("plan refuses empty file names and flags of scenarios") {
+  for (const char* flag : {"--from-command", "--from-log", "--write-scenario"})
+    Kvsim({"plan", "llama-3.1-8b", "--gpu", "h100-sxm", flag, ""})
+        .exits(2)
+        .out_is("")
+        .err_has(flag);
+  Kvsim({"plan", "llama-3.1-8b", "--gpu", "h100-sxm", "--seed", "3"}).exits(2).err_has("--seed");
+  Kvsim({"plan", "llama-3.1-8b", "--gpu", "h100-sxm", "--set", "a=1"}).exits(2).err_has("--set");
+}

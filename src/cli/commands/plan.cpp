@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "cli/commands/makers.h"
 #include "cli/commands/plan_flags.h"
@@ -60,15 +63,15 @@ class PlanCommand final : public Command {
 
   Exit run(Context& context) override {
     if (gpus_ && !search_) throw UsageError("--gpus is for --search", "add --search");
-    if (!from_command_.empty() && !from_log_.empty())
+    refuse_meaningless(context.globals());
+    if (from_command_ && from_log_)
       throw UsageError("--from-command and --from-log each describe a deployment", "keep one");
     const spec::Catalog catalog(context.catalog_folders());
     std::vector<std::string> warnings;
     std::optional<launch::Command> command;
-    if (!from_command_.empty())
-      command = fill_from_command(deployment_, from_command_, catalog, warnings);
+    if (from_command_) command = fill_from_command(deployment_, *from_command_, catalog, warnings);
     std::optional<launch::EngineLog> log;
-    if (!from_log_.empty()) log = fill_from_log(deployment_, from_log_, catalog, warnings);
+    if (from_log_) log = fill_from_log(deployment_, *from_log_, catalog, warnings);
     const planner::Request request = deployment_.request(catalog);
     planner::Questions questions = questions_.read();
     for (const std::string& id : catalog.gpu_ids()) questions.gpus.push_back(catalog.gpu(id));
@@ -83,7 +86,7 @@ class PlanCommand final : public Command {
                                             questions_.against_words());
     std::vector<planner::Candidate> candidates;
     if (search_) candidates = planner::search_deployments(request, gpus_.value_or(8));
-    if (!scenario_.empty()) write_scenario(context, request, plan, catalog);
+    if (scenario_) write_scenario(context, request, plan, catalog);
     context.print(context.json() ? report::plan_json(plan, candidates)
                                  : report::plan_text(plan, candidates));
     const bool fits =
@@ -92,9 +95,22 @@ class PlanCommand final : public Command {
   }
 
  private:
+  void refuse_meaningless(const Globals& globals) const {
+    if (!globals.sets.empty() || globals.seed)
+      throw UsageError(fmt::format("{} is for commands that read a scenario: plan reads none",
+                                   globals.seed ? "--seed" : "--set"),
+                       "give plan's own flags");
+    for (const auto& [flag, file] :
+         {std::pair{"--from-command", &from_command_}, std::pair{"--from-log", &from_log_},
+          std::pair{"--write-scenario", &scenario_}})
+      if (*file && (*file)->empty())
+        throw UsageError(fmt::format("{}: expected a file, found \"\"", flag), "- stands for stdin",
+                         "usage-value");
+  }
+
   void write_scenario(Context& context, const planner::Request& request, const planner::Plan& plan,
                       const spec::Catalog& catalog) const {
-    if (scenario_ == "-")
+    if (*scenario_ == "-")
       throw UsageError("--write-scenario and the plan both want stdout", "name a file",
                        "usage-stdout");
     if (!plan.fits) {
@@ -102,15 +118,15 @@ class PlanCommand final : public Command {
                    plan.limit);
       return;
     }
-    const PlanScenario made = plan_scenario(deployment_, request, plan, scenario_, catalog);
-    config::write_file(scenario_, made.text);
-    context.note(scenario_ + " has a workload to replace: " + made.workload);
+    const PlanScenario made = plan_scenario(deployment_, request, plan, *scenario_, catalog);
+    config::write_file(*scenario_, made.text);
+    context.note(*scenario_ + " has a workload to replace: " + made.workload);
     for (const std::string& flag : made.left_out)
       context.warn("plan-scenario", "scenarios have no field for " + flag + ": it is left out");
   }
 
   PlanFlags deployment_;
-  std::string from_command_, from_log_, scenario_;
+  std::optional<std::string> from_command_, from_log_, scenario_;
   PlanQuestions questions_;
   std::optional<int> gpus_;
   bool search_ = false;
