@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cost/cost_model.h"
+#include "kvformat/footprint.h"
 #include "spec/weights.h"
 #include "units/format.h"
 
@@ -161,12 +162,14 @@ Estimate non_torch_estimate(const spec::GpuSpec& gpu, const Options& o) {
   return {in_gib(size), in_gib(spread), "estimate: " + what};
 }
 
-Estimate graph_estimate(const spec::ModelSpec& model, const spec::GpuSpec& gpu, const Options& o) {
+Estimate graph_estimate(const spec::ModelSpec& model, const spec::GpuSpec& gpu, const Options& o,
+                        int stage) {
   if (o.enforce_eager) return {Bytes(0), Bytes(0), "eager: none"};
   const std::int64_t limit =
       cost::cuda_graph_limit(o.max_num_batched_tokens, o.max_num_seqs, o.speculative_tokens, gpu);
   const std::int64_t count = cost::cuda_graph_count(limit);
-  const double layers = wide(model.num_layers) / o.plan.pipeline_parallel_size;
+  const auto range = kvformat::stage_layers(model.num_layers, o.plan, stage);
+  const double layers = wide(range.last - range.first);
   // Captured graphs took 0.20, 0.29 and 0.38 MiB a size and layer in three starts; the estimate
   // that 0.21 subtracts gives 0.05 and 0.15 where a log prints it (default sizes), 0.04 where it
   // follows from the pool.

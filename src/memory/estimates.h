@@ -37,6 +37,6 @@ Estimate non_torch_estimate(const spec::GpuSpec& gpu, const Options& options);
 
 // CUDA graphs for the captured batch sizes.
 Estimate graph_estimate(const spec::ModelSpec& model, const spec::GpuSpec& gpu,
-                        const Options& options);
+                        const Options& options, int stage);
 
 }  // namespace kvsim::memory

@@ -22,24 +22,30 @@ struct Bucket {
 
 bool hybrid_manager(const Options& o) { return o.hybrid_kv_cache_manager && !o.kv_connector; }
 
-void add_buckets(std::vector<Bucket>& list, const spec::ModelSpec& model,
-                 const kvformat::Footprint& fp, const Options& o) {
+std::vector<Bucket> make_buckets(const spec::ModelSpec& model, const kvformat::Footprint& fp,
+                                 const Options& o) {
+  std::vector<Bucket> list;
   for (const GroupFootprint& g : fp.groups) {
     Bucket b;
     b.group = {g.name, g.attention, g.group, g.layers, o.block_tokens, g.window, 0};
     if (g.window > 0 && !hybrid_manager(o))
       b.group.attention = AttentionKind::full, b.group.window = 0;
     if (g.attention == AttentionKind::recurrent) {
-      const auto& state = *model.layer_groups[static_cast<std::size_t>(g.group)].recurrent;
-      b.state_bytes = kvformat::recurrent_state_bytes(state, o.plan.tensor_parallel_size,
-                                                      o.state_dtype, o.speculative_tokens)
-                          .value();
+      b.state_bytes = static_cast<std::int64_t>(g.bytes_per_sequence_layer);
+      // Of the model's own layers: a column per drafted token besides.
+      if (g.group >= 0)
+        b.state_bytes = kvformat::recurrent_state_bytes(
+                            *model.layer_groups[static_cast<std::size_t>(g.group)].recurrent,
+                            o.plan.tensor_parallel_size, o.state_dtype, o.speculative_tokens)
+                            .value();
     } else {
       // An indexer's keys lie in the page of their layer.
       b.token_bytes = g.bytes_per_token_layer;
       // vLLM's pages hold K and V apart also where a model reads one tensor as both (Gemma-4).
-      const spec::LayerGroup& group = model.layer_groups[static_cast<std::size_t>(g.group)];
-      if (group.shared_kv_tensor && !group.compression) b.token_bytes *= 2;
+      if (g.group >= 0) {
+        const spec::LayerGroup& group = model.layer_groups[static_cast<std::size_t>(g.group)];
+        if (group.shared_kv_tensor && !group.compression) b.token_bytes *= 2;
+      }
       if (g.index_layers == g.layers) b.token_bytes += g.index_bytes_per_token;
     }
     auto same = std::find_if(list.begin(), list.end(), [&](const Bucket& other) {
@@ -51,24 +57,6 @@ void add_buckets(std::vector<Bucket>& list, const spec::ModelSpec& model,
     else
       same->group.layers += g.layers;
   }
-}
-
-std::vector<Bucket> make_buckets(const spec::ModelSpec& model, const kvformat::Footprint& fp,
-                                 const Options& o) {
-  std::vector<Bucket> list;
-  add_buckets(list, model, fp, o);
-  if (o.draft_model) {
-    spec::ParallelPlan plan = o.plan;
-    plan.pipeline_parallel_size = 1;
-    add_buckets(list, *o.draft_model,
-                kvformat::footprint(*o.draft_model, o.kv_dtype, {plan, 0, o.state_dtype}), o);
-  }
-  // Draft (MTP) layers keep KV like the model's attention layers.
-  for (Bucket& b : list)
-    if (b.state_bytes == 0 && b.group.window == 0) {
-      b.group.layers += o.draft_layers;
-      break;
-    }
   return list;
 }
 
@@ -133,6 +121,12 @@ KvLayout grouped(std::vector<Bucket> buckets, const Options& o) {
       layout.groups.push_back(g);
       layout.padding_layers += layout.group_size - g.layers;
     }
+    const std::int64_t padding = count * layout.group_size - b.group.layers;
+    layout.padding_waste = std::max(
+        layout.padding_waste, static_cast<double>(padding) / static_cast<double>(b.group.layers));
+    if (b.state_bytes > 0)
+      layout.state_page_padding =
+          static_cast<double>(page) / static_cast<double>(b.state_bytes) - 1;
     if (b.token_bytes > 0)
       layout.block_tokens = layout.block_tokens == 0
                                 ? b.group.block_tokens
@@ -144,7 +138,8 @@ KvLayout grouped(std::vector<Bucket> buckets, const Options& o) {
 
 }  // namespace
 
-std::int64_t KvLayout::blocks_of(const KvGroup& g, std::int64_t tokens) const {
+std::int64_t KvLayout::blocks_of(const KvGroup& g, std::int64_t tokens,
+                                 std::int64_t in_flight) const {
   const std::int64_t whole_length = ceil_div(tokens, g.block_tokens);
   switch (g.attention) {
     case AttentionKind::none:
@@ -152,35 +147,44 @@ std::int64_t KvLayout::blocks_of(const KvGroup& g, std::int64_t tokens) const {
     case AttentionKind::mla:
       return whole_length;
     case AttentionKind::sliding_window:
-      return ceil_div(std::min(g.window - 1 + in_flight_tokens, tokens), g.block_tokens) + 1;
+      return ceil_div(std::min(g.window - 1 + in_flight, tokens), g.block_tokens) + 1;
     case AttentionKind::chunked_local:
-      return ceil_div(std::min(g.window + in_flight_tokens, tokens), g.block_tokens);
+      return ceil_div(std::min(g.window + in_flight, tokens), g.block_tokens);
     case AttentionKind::recurrent:
       return state_blocks + (all_states ? whole_length - 1 : 0);
   }
   return 0;
 }
 
-std::int64_t KvLayout::blocks_for(std::int64_t tokens) const {
+std::int64_t KvLayout::blocks(std::int64_t tokens, std::int64_t in_flight) const {
   std::int64_t total = 0;
-  for (const KvGroup& g : groups) total += blocks_of(g, tokens);
+  for (const KvGroup& g : groups) total += blocks_of(g, tokens, in_flight);
   return total;
 }
 
-double KvLayout::bytes_for(std::int64_t tokens) const {
+double KvLayout::bytes(std::int64_t tokens, std::int64_t in_flight) const {
   if (one_pool)
-    return static_cast<double>(blocks_for(tokens)) * static_cast<double>(block_bytes.value());
+    return static_cast<double>(blocks(tokens, in_flight)) *
+           static_cast<double>(block_bytes.value());
   double total = 0;
   for (const KvGroup& g : groups)
-    total += static_cast<double>(blocks_of(g, tokens)) * g.block_bytes;
+    total += static_cast<double>(blocks_of(g, tokens, in_flight)) * g.block_bytes;
   return total;
 }
+
+std::int64_t KvLayout::blocks_for(std::int64_t tokens) const {
+  return blocks(tokens, in_flight_tokens);
+}
+double KvLayout::bytes_for(std::int64_t tokens) const { return bytes(tokens, in_flight_tokens); }
+std::int64_t KvLayout::held_blocks(std::int64_t tokens) const { return blocks(tokens, 1); }
+double KvLayout::held_bytes(std::int64_t tokens) const { return bytes(tokens, 1); }
 
 KvLayout make_layout(const spec::ModelSpec& model, const kvformat::Footprint& fp,
                      const Options& o) {
   KvLayout layout;
   const bool compressed = std::any_of(fp.groups.begin(), fp.groups.end(), [&](const auto& g) {
-    return model.layer_groups[static_cast<std::size_t>(g.group)].compression.has_value();
+    return g.group >= 0 &&
+           model.layer_groups[static_cast<std::size_t>(g.group)].compression.has_value();
   });
   std::vector<Bucket> buckets = make_buckets(model, fp, o);
   if (buckets.empty()) return layout;
@@ -200,12 +204,7 @@ KvLayout make_layout(const spec::ModelSpec& model, const kvformat::Footprint& fp
     layout = compressed_layout(model, fp, o);
   } else if (plain) {
     // Indexers that not every layer owns are counted by the footprint.
-    const double own =
-        o.draft_model ? growing
-        : hybrid_manager(o)
-            ? fp.bytes_per_token + static_cast<double>(o.draft_layers) * buckets.front().token_bytes
-            : growing;
-    layout = uniform(buckets, own, o);
+    layout = uniform(buckets, hybrid_manager(o) ? fp.bytes_per_token : growing, o);
   } else if (!states && !equal && !o.rules.pages_unified) {
     // Pages that cannot be unified: every layer is charged the widest page and its full length.
     layout = uniform(buckets, widest * static_cast<double>(layers), o);

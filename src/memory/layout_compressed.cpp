@@ -35,13 +35,14 @@ KvLayout compressed_layout(const spec::ModelSpec& model, const kvformat::Footpri
     layout.groups.push_back(std::move(group));
   };
   for (const kvformat::GroupFootprint& g : fp.groups) {
-    const spec::LayerGroup& group = model.layer_groups[static_cast<std::size_t>(g.group)];
     layout.group_size += g.layers;
-    if (!group.compression) {
+    const spec::LayerGroup* group =
+        g.group >= 0 ? &model.layer_groups[static_cast<std::size_t>(g.group)] : nullptr;
+    if (!group || !group->compression) {
       add(g.name, g.attention, g, g.window, g.bytes_per_token_layer);
       continue;
     }
-    const spec::Compression& c = *group.compression;
+    const spec::Compression& c = *group->compression;
     add(g.name, AttentionKind::full, g, 0, g.bytes_per_token_layer);
     if (c.window > 0)
       add(g.name + " window", AttentionKind::sliding_window, g, c.window,

@@ -31,6 +31,13 @@ std::optional<Bytes> least_of_stage(const std::vector<Bytes>& list, const spec::
   return *std::min_element(first, first + static_cast<std::ptrdiff_t>(tp));
 }
 
+spec::ParallelPlan drafter_plan(const Options& o) {
+  spec::ParallelPlan plan = o.plan;
+  plan.pipeline_parallel_size = 1;
+  plan.layer_partition.clear();
+  return plan;
+}
+
 Batching default_batching(const Rules& rules, const spec::GpuSpec& gpu) {
   const double memory = to_gib(gpu.usable_memory());
   const bool a100 = gpu.id.substr(0, 4) == "a100";
@@ -56,11 +63,12 @@ double sglang_default_fraction(const spec::GpuSpec& gpu, const Options& o) {
   // What activations, graphs and meta data need, in MiB, the way sglang estimates it.
   const double memory = to_gib(gpu.usable_memory()) * 1024;
   const SglangSizes sizes = sglang_sizes(gpu, o.plan.tensor_parallel_size);
-  double reserved = 512 + 1.5 * static_cast<double>(std::max<std::int64_t>(sizes.chunk, 2048)) +
+  const std::int64_t chunk = o.max_num_batched_tokens > 0 ? o.max_num_batched_tokens : sizes.chunk;
+  double reserved = 512 + 1.5 * static_cast<double>(std::max<std::int64_t>(chunk, 2048)) +
                     2.0 * static_cast<double>(sizes.graph_batch) +
                     o.plan.tensor_parallel_size * o.plan.pipeline_parallel_size / 8.0 * 1024;
   if (memory > 60 * 1024) reserved = std::max(reserved, 10.0 * 1024);
-  return std::round((memory - reserved) / memory * 1000) / 1000;
+  return std::max(std::round((memory - reserved) / memory * 1000) / 1000, 0.0);
 }
 
 Options with_defaults(Options o, const spec::ModelSpec& model, const spec::GpuSpec& gpu) {
@@ -70,9 +78,11 @@ Options with_defaults(Options o, const spec::ModelSpec& model, const spec::GpuSp
   if (!seqs_given) o.max_num_seqs = batching.max_num_seqs;
   if (!tokens_given) o.max_num_batched_tokens = batching.max_num_batched_tokens;
   // Without chunked prefill a step must hold the longest prompt, and is profiled so.
-  if (!tokens_given && o.rules.whole_prompts &&
-      !o.enable_chunked_prefill.value_or(o.rules.chunked_above > 0 &&
-                                         o.max_model_len > o.rules.chunked_above))
+  const bool vllm = o.rules.engine == Engine::vllm_v1;
+  const bool chunked = o.enable_chunked_prefill.value_or(
+      !o.rules.whole_prompts ||
+      (o.rules.chunked_above > 0 && o.max_model_len > o.rules.chunked_above));
+  if (!tokens_given && vllm && !chunked)
     o.max_num_batched_tokens = std::max(o.max_model_len, o.max_num_batched_tokens);
   else if (!tokens_given && o.rules.whole_prompts && o.rules.chunked_tokens > 0)
     o.max_num_batched_tokens = o.rules.chunked_tokens;

@@ -65,12 +65,17 @@ struct Options {
   std::int64_t speculative_tokens = 0;
   std::int64_t draft_layers = 0;  // layers that keep KV like the model's attention layers
   std::optional<spec::ModelSpec> draft_model;
+  // Added to what lies outside the tensor allocator: how the pool moves when estimates are off.
+  Bytes estimate_shift;
 };
 
 // The entry of a per-worker list that binds a stage: the smallest of its ranks. Empty for an empty
 // list.
 std::optional<Bytes> least_of_stage(const std::vector<Bytes>& list, const spec::ParallelPlan& plan,
                                     int stage);
+
+// How a draft model is spread: over the tensor ranks of the last stage.
+spec::ParallelPlan drafter_plan(const Options& options);
 
 struct Batching {
   std::int64_t max_num_seqs = 0, max_num_batched_tokens = 0;

@@ -7,6 +7,7 @@
 
 #include "diag/check.h"
 #include "diag/diagnostic.h"
+#include "memory/holding.h"
 #include "memory/sizing.h"
 #include "spec/parameters.h"
 #include "units/format.h"
@@ -21,7 +22,9 @@ void check_parallel(const spec::ModelSpec& model, const Options& o) {
   if (!problem.empty())
     throw InputError({.code = "parallel-plan",
                       .message = problem,
-                      .hint = "choose a size that divides the heads"});
+                      .hint = problem.find("partition") != std::string::npos
+                                  ? "give one number of layers per stage, the model's in sum"
+                                  : "choose a size that divides the heads"});
   const std::int64_t dcp = o.decode_context_parallel_size, tp = o.plan.tensor_parallel_size;
   if (dcp == 1) return;
   // Ranks of a context-parallel group hold the same heads, so heads must be replicated that often.
@@ -62,13 +65,26 @@ void warn(Pool& pool, const spec::ModelSpec& model) {
   }
 }
 
-// Longest request that the pool serves alone.
+// Longest request that the pool serves alone. vLLM's own check at the start counts the null block
+// in.
 std::int64_t longest(const Pool& pool) {
+  const Holding holding(pool);
   const auto holds = [&](std::int64_t tokens) {
-    if (pool.options.rules.engine == Engine::vllm_v1)
-      return pool.layout.one_pool ? pool.layout.blocks_for(tokens) <= pool.num_gpu_blocks
-                                  : requests_that_fit(pool, tokens) > 0;
-    return sequence_bytes(pool.footprint, tokens) <= static_cast<double>(pool.ledger.kv.value());
+    switch (pool.options.rules.engine) {
+      case Engine::vllm_v1:
+        if (pool.layout.one_pool) return pool.layout.blocks_for(tokens) <= pool.num_gpu_blocks;
+        return pool.layout.bytes_for(tokens) <= static_cast<double>(pool.ledger.kv.value());
+      case Engine::static_batching:
+        return tokens <= pool.tokens;
+      case Engine::llamacpp:
+        return sequence_bytes(pool.footprint, tokens) *
+                   static_cast<double>(pool.options.max_num_seqs) <=
+               static_cast<double>((pool.ledger.kv - pool.ledger.shortfall).value());
+      case Engine::sglang:
+      case Engine::trtllm:
+        break;
+    }
+    return holding.requests(tokens) > 0;
   };
   std::int64_t low = 0, high = std::max<std::int64_t>(pool.options.max_model_len, 1);
   if (holds(high)) return high;
@@ -83,7 +99,7 @@ std::int64_t longest(const Pool& pool) {
 // request_memory() of vLLM's workers, which compares each GPU's free memory with the budget.
 void compare_free_memory(Pool& pool) {
   const Options& o = pool.options;
-  if (o.rules.engine != Engine::vllm_v1 || !o.rules.v1 || !o.kv_cache_memory.empty()) return;
+  if (o.rules.engine != Engine::vllm_v1) return;
   const std::size_t workers = std::max(o.free_memory.size(), o.total_memory.size());
   double least = 1;
   for (std::size_t i = 0; !o.free_memory.empty() && i < workers; ++i) {
@@ -109,11 +125,15 @@ void judge(Pool& pool) {
       pool.limit =
           fmt::format("memory: the KV asked for and everything else are {} more than the GPU has",
                       format_bytes(missing));
+  } else if (!pool.override_fits) {
+    pool.limit = "memory: num_gpu_blocks_override takes more than the KV memory";
   } else if (pool.fraction_that_starts) {
     pool.limit = fmt::format(
         "memory: a GPU has less free at the start than the {} that gpu_memory_utilization {:g} "
         "asks for; {:g} starts",
-        format_bytes(l.budget), *o.memory_fraction, *pool.fraction_that_starts);
+        format_bytes(Bytes(
+            static_cast<std::int64_t>(static_cast<double>(l.total.value()) * *o.memory_fraction))),
+        *o.memory_fraction, *pool.fraction_that_starts);
   } else if (pool.feasible_len < o.max_model_len) {
     pool.limit = fmt::format(
         "KV capacity: one request of {} tokens does not fit, the longest that does is {}",
@@ -131,21 +151,6 @@ void judge(Pool& pool) {
 }
 
 }  // namespace
-
-std::int64_t requests_that_fit(const Pool& pool, std::int64_t tokens) {
-  const auto kv = static_cast<double>((pool.ledger.kv + pool.ledger.state).value());
-  if (pool.options.rules.engine == Engine::vllm_v1) {
-    if (!pool.layout.one_pool) {
-      const double need = pool.layout.bytes_for(tokens);
-      return need > 0 ? static_cast<std::int64_t>(kv / need) : 0;
-    }
-    const std::int64_t need = pool.layout.blocks_for(tokens);
-    return need > 0 ? pool.num_gpu_blocks / need : 0;
-  }
-  if (pool.options.rules.engine == Engine::llamacpp) return tokens > 0 ? pool.tokens / tokens : 0;
-  const double need = sequence_bytes(pool.footprint, tokens);
-  return need > 0 ? static_cast<std::int64_t>(kv / need) : 0;
-}
 
 Pool size_pool(const spec::ModelSpec& model, const spec::GpuSpec& gpu, const Options& options) {
   check_parallel(model, options);
@@ -186,7 +191,8 @@ Bytes deployment_kv_bytes(const spec::ModelSpec& model, const Options& o, std::i
   for (int s = 0; s < o.plan.pipeline_parallel_size; ++s)
     total +=
         sequence_bytes(kvformat::footprint(model, o.kv_dtype, {o.plan, s, o.state_dtype}), context);
-  total *= static_cast<double>(batch) * o.plan.tensor_parallel_size;
+  total *= static_cast<double>(batch) * o.plan.tensor_parallel_size /
+           static_cast<double>(o.decode_context_parallel_size);
   if (total > most_bytes)
     throw InputError(
         {.code = "too-large",

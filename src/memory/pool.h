@@ -20,6 +20,7 @@ struct Pool {
   kvformat::Footprint footprint;  // of that stage
   KvLayout layout;
   std::int64_t block_tokens = 0;
+  bool override_fits = true;     // num_gpu_blocks_override is within the KV memory
   std::int64_t state_slots = 0;  // sglang: sequences whose recurrent state fits
   std::int64_t num_gpu_blocks =
       0;  // physical ones, null block included, for vllm-v1; pages or slots elsewhere
@@ -39,9 +40,6 @@ struct Pool {
 // does not divide) is an InputError; one that does not fit answers fits = false with everything
 // filled in.
 Pool size_pool(const spec::ModelSpec& model, const spec::GpuSpec& gpu, const Options& options);
-
-// Requests of `tokens` tokens each that one replica's pool holds at once.
-std::int64_t requests_that_fit(const Pool& pool, std::int64_t tokens);
 
 // Bytes of KV that `batch` requests of `context` tokens take over the whole deployment (one data
 // parallel replica): all pipeline stages and tensor ranks.

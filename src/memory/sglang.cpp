@@ -36,11 +36,6 @@ Growth growth(const Pool& pool) {
                 wide(f.index_layers) * f.index_bytes_per_token;
     }
   }
-  for (const auto& f : pool.footprint.groups)
-    if (f.window == 0 && f.attention != spec::AttentionKind::recurrent) {
-      g.full += wide(o.draft_layers) * f.bytes_per_token_layer / dcp;
-      break;
-    }
   return g;
 }
 
@@ -50,7 +45,7 @@ void size_sglang(Pool& pool, const spec::ModelSpec& model, const std::vector<Sta
   const Options& o = pool.options;
   const Stage& stage = take_poorest(pool, stages);
   Ledger& l = pool.ledger;
-  const Bytes before = l.total - l.non_torch;
+  const Bytes before = std::max(l.total - l.non_torch, Bytes(0));
   l.reserve = Bytes(down(wide(before.value()) * (1 - *o.memory_fraction)));
   l.add("reserve", l.reserve,
         fmt::format("1 - mem_fraction_static ({:g}): activations and graphs live here",
@@ -70,13 +65,13 @@ void size_sglang(Pool& pool, const spec::ModelSpec& model, const std::vector<Sta
   else if (slot > 0)
     pool.tokens = down(wide(l.kv.value()) / slot) / pool.block_tokens * pool.block_tokens;
   if (o.max_total_tokens > 0 && pool.tokens > o.max_total_tokens) {
-    pool.tokens = o.max_total_tokens;
+    pool.tokens = o.max_total_tokens / pool.block_tokens * pool.block_tokens;
     pool.warnings.push_back(
         fmt::format("max_total_tokens keeps the pool at {}", format_integer(pool.tokens)));
   }
   pool.num_gpu_blocks = pool.tokens / pool.block_tokens;
   pool.max_concurrency = wide(pool.tokens) / wide(o.max_model_len);
-  if (g.states > 0 && l.state.value() > 0) {
+  if (g.states > 0 && o.kv_cache_memory.empty()) {
     pool.state_slots = std::max<std::int64_t>(0, down(wide(l.state.value()) / g.states) - 1);
     pool.max_concurrency = std::min(pool.max_concurrency, wide(pool.state_slots));
   }

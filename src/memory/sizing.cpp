@@ -34,7 +34,7 @@ namespace {
 Bytes memory_of(const Pool& pool, int stage) {
   const Options& o = pool.options;
   const Bytes total = least_of_stage(o.total_memory, o.plan, stage).value_or(pool.ledger.total);
-  return least_of_stage(o.free_memory, o.plan, stage).value_or(total);
+  return std::min(least_of_stage(o.free_memory, o.plan, stage).value_or(total), total);
 }
 
 }  // namespace

@@ -71,8 +71,14 @@ void count_tokens(Pool& pool) {
     pool.max_concurrency = static_cast<double>(pool.tokens) / static_cast<double>(length);
   if (pool.layout.padding_layers > 0)
     pool.warnings.push_back(fmt::format(
-        "Add {} padding layers: kinds of layers that differ in number share one group size ({})",
-        pool.layout.padding_layers, pool.layout.group_size));
+        "Add {} padding layers, may waste at most {:.2f}% KV cache memory: kinds of layers that "
+        "differ in number share one group size ({})",
+        pool.layout.padding_layers, 100 * pool.layout.padding_waste, pool.layout.group_size));
+  if (pool.layout.state_page_padding > 0 && pool.layout.block_tokens > o.block_tokens)
+    pool.warnings.push_back(fmt::format(
+        "Setting attention block size to {} tokens so that its page holds a recurrent state, "
+        "padding the state's page by {:.2f}%",
+        pool.layout.block_tokens, 100 * pool.layout.state_page_padding));
 }
 
 // Host memory for swapped blocks, before V1: 4 GiB per GPU unless told otherwise.
@@ -107,9 +113,10 @@ void size_vllm(Pool& pool, const spec::ModelSpec& model, const std::vector<Stage
   for (const Stage& stage : stages) {
     Sized sized = size_stage(pool, model, stage);
     // A stage without KV layers limits only through its weights.
+    const bool keeps = sized.layout.block_bytes.value() > 0;
     const bool poorer =
         first || sized.ledger.shortfall > pool.ledger.shortfall ||
-        (sized.layout.block_bytes.value() > 0 && sized.blocks < pool.num_gpu_blocks);
+        (keeps && (pool.layout.block_bytes.value() == 0 || sized.blocks < pool.num_gpu_blocks));
     if (!poorer) continue;
     first = false;
     pool.ledger = std::move(sized.ledger);
@@ -119,7 +126,19 @@ void size_vllm(Pool& pool, const spec::ModelSpec& model, const std::vector<Stage
     pool.num_gpu_blocks = sized.blocks;
   }
   const Options& o = pool.options;
-  if (o.num_gpu_blocks_override) pool.num_gpu_blocks = *o.num_gpu_blocks_override;
+  if (o.num_gpu_blocks_override) {
+    // The engine takes the count as it is and fails when it allocates.
+    const double asked = static_cast<double>(*o.num_gpu_blocks_override) *
+                         static_cast<double>(pool.layout.block_bytes.value());
+    const auto there = static_cast<double>(pool.ledger.kv.value());
+    if (asked > there)
+      pool.warnings.push_back(
+          fmt::format("num_gpu_blocks_override asks for {:.1f} GiB of KV where {:.1f} are: the "
+                      "engine runs out of memory when it allocates them",
+                      asked / gib, there / gib));
+    pool.override_fits = asked <= there;
+    pool.num_gpu_blocks = *o.num_gpu_blocks_override;
+  }
   if (pool.layout.block_tokens > 0) pool.block_tokens = pool.layout.block_tokens;
   count_tokens(pool);
   say(pool);

@@ -113,6 +113,17 @@ double eagle_bytes(const spec::ModelSpec& model, const Options& o) {
   return bytes;
 }
 
+// A layer like the model's last one behind a projection of two hidden states.
+double mtp_bytes(const spec::ModelSpec& model, const Options& o) {
+  const spec::LayerGroup& group = model.group_of(model.num_layers - 1);
+  double bytes =
+      2 * wide(model.hidden_size) * wide(model.hidden_size) * spec::bits(model.dtype) / 8;
+  for (const spec::Matrix& m : spec::attention_matrices(model, group, o.plan)) bytes += m.bytes();
+  const spec::MlpKind kind = model.moe ? spec::MlpKind::moe : spec::MlpKind::dense;
+  for (const spec::Matrix& m : spec::mlp_matrices(model, group, kind, o.plan)) bytes += m.bytes();
+  return bytes;
+}
+
 void add_drafter(std::vector<LedgerLine>& lines, const spec::ModelSpec& model, const Options& o,
                  bool last) {
   switch (o.drafter) {
@@ -121,13 +132,9 @@ void add_drafter(std::vector<LedgerLine>& lines, const spec::ModelSpec& model, c
       return;
     case Drafter::mtp: {
       if (!last) return;
-      const double tp = o.plan.tensor_parallel_size;
-      const double parameters = wide(spec::count_parameters(model).mtp);
-      const spec::WeightKind kind =
-          model.moe ? spec::WeightKind::experts : spec::WeightKind::dense_mlp;
       lines.push_back(
           {"weights: MTP",
-           whole(parameters * spec::stored_bits(model, kind) / 8 / tp),
+           whole(mtp_bytes(model, o) * wide(model.num_mtp_layers)),
            fmt::format("{} multi-token prediction layer(s) of {}", model.num_mtp_layers, model.id),
            true,
            {}});
@@ -143,10 +150,9 @@ void add_drafter(std::vector<LedgerLine>& lines, const spec::ModelSpec& model, c
       return;
     }
     case Drafter::draft_model: {
+      if (!last) return;
       const spec::ModelSpec& draft = *o.draft_model;
-      spec::ParallelPlan plan = o.plan;
-      plan.pipeline_parallel_size = 1;
-      add_matrices(lines, draft, spec::weight_bytes(draft, plan, 0, draft.num_layers),
+      add_matrices(lines, draft, spec::weight_bytes(draft, drafter_plan(o), 0, draft.num_layers),
                    "weights: drafter ");
       return;
     }

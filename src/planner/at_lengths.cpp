@@ -6,8 +6,9 @@
 #include <cmath>
 
 #include "diag/diagnostic.h"
-#include "planner/holding.h"
 #include "units/format.h"
+
+#include "memory/holding.h"
 
 namespace kvsim::planner {
 namespace {
@@ -17,7 +18,7 @@ constexpr double z_95 = 1.6448536269514722;
 // Sums of a need and of its square over 1 to n tokens.
 class Sums {
  public:
-  Sums(const Holding& holding, std::int64_t longest) {
+  Sums(const memory::Holding& holding, std::int64_t longest) {
     first_.reserve(static_cast<std::size_t>(longest) + 1);
     second_.reserve(static_cast<std::size_t>(longest) + 1);
     first_.push_back(0), second_.push_back(0);
@@ -50,7 +51,7 @@ std::int64_t safe_number(double capacity, double mean, double deviation) {
 
 AtLengths at_lengths(const memory::Pool& pool, const LengthMix& mix) {
   const std::int64_t most = pool.options.max_model_len;
-  const Holding holding(pool);
+  const memory::Holding holding(pool);
   AtLengths a;
   a.description = mix.description;
   a.requests = mix.requests;

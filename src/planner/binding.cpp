@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "planner/holding.h"
+#include "memory/holding.h"
 
 namespace kvsim::planner {
 namespace {
@@ -12,7 +12,7 @@ Bytes kv_of_one(const memory::Pool& pool) {
   const std::int64_t length = pool.options.max_model_len;
   if (pool.options.rules.engine == memory::Engine::vllm_v1 && pool.layout.one_pool)
     return Bytes(pool.layout.blocks_for(length) * pool.layout.block_bytes.value());
-  const Holding holding(pool);
+  const memory::Holding holding(pool);
   if (holding.unit() == "bytes") return Bytes(static_cast<std::int64_t>(holding.need(length)));
   return pool.footprint.sequence_bytes(Tokens(length));
 }

@@ -10,6 +10,8 @@
 #include "spec/parameters.h"
 #include "units/format.h"
 
+#include "memory/holding.h"
+
 namespace kvsim::planner {
 namespace {
 
@@ -35,15 +37,18 @@ void copy_groups(Plan& plan, const memory::Pool& pool) {
   }
 }
 
-void copy_uncertainty(Plan& plan, const memory::Pool& pool) {
-  const auto kv = static_cast<double>(pool.ledger.kv.value());
+// Sized again with every estimate off by its uncertainty to one side and to the other.
+void copy_uncertainty(Plan& plan, const Request& r, const memory::Pool& pool) {
   plan.tokens_low = plan.tokens_high = pool.tokens;
-  if (!pool.options.kv_cache_memory.empty() || kv <= 0) return;
+  if (!pool.options.kv_cache_memory.empty()) return;
   plan.kv_uncertainty = pool.ledger.kv_uncertainty();
-  const double share = static_cast<double>(plan.kv_uncertainty.value()) / kv;
-  const auto tokens = static_cast<double>(pool.tokens);
-  plan.tokens_low = static_cast<std::int64_t>(tokens * std::max(0.0, 1 - share));
-  plan.tokens_high = static_cast<std::int64_t>(tokens * (1 + share));
+  const auto tokens = [&](Bytes shift) {
+    memory::Options o = r.options;
+    o.estimate_shift = shift;
+    return memory::size_pool(r.model, r.gpu, o).tokens;
+  };
+  plan.tokens_low = std::min(pool.tokens, tokens(plan.kv_uncertainty));
+  plan.tokens_high = std::max(pool.tokens, tokens(Bytes(0) - plan.kv_uncertainty));
 }
 
 Explorer explore(const Request& r) {
@@ -54,8 +59,7 @@ Explorer explore(const Request& r) {
     other.options.kv_dtype = *kvformat::find_kv_dtype(name);
     const memory::Pool pool = memory::size_pool(other.model, other.gpu, other.options);
     Explorer::Row row{name, other.options.kv_dtype.bits_per_element(), {}};
-    for (std::int64_t n : table.contexts)
-      row.requests.push_back(memory::requests_that_fit(pool, n));
+    for (std::int64_t n : table.contexts) row.requests.push_back(memory::Holding(pool).requests(n));
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -99,7 +103,7 @@ Plan make_plan(const Request& asked) {
   plan.bytes_per_sequence_extra = pool.footprint.bytes_per_sequence_extra;
   plan.block_tokens = pool.block_tokens, plan.blocks = pool.num_gpu_blocks,
   plan.tokens = pool.tokens;
-  copy_uncertainty(plan, pool);
+  copy_uncertainty(plan, r, pool);
   if (plan.bytes_per_sequence > 0 && plan.bytes_per_token > 0)
     plan.break_even_tokens =
         static_cast<std::int64_t>(plan.bytes_per_sequence / plan.bytes_per_token);
@@ -118,7 +122,7 @@ Plan make_plan(const Request& asked) {
     plan.warnings.push_back(
         fmt::format("{} requests of {} tokens do not fit at once: the pool holds {}", plan.at.batch,
                     format_integer(plan.at.context),
-                    memory::requests_that_fit(pool, plan.at.context) * o.plan.data_parallel_size));
+                    memory::Holding(pool).requests(plan.at.context) * o.plan.data_parallel_size));
   plan.advice = make_advice(r, pool);
   return plan;
 }

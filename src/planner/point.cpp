@@ -5,6 +5,8 @@
 
 #include "cost/step_fill.h"
 
+#include "memory/holding.h"
+
 namespace kvsim::planner {
 namespace {
 
@@ -57,7 +59,7 @@ Point make_point(const Request& r, const memory::Pool& pool) {
   p.batch = r.batch.value_or(1);
   p.kv_bytes = memory::deployment_kv_bytes(r.model, pool.options, p.context, p.batch);
   const std::int64_t batch = rank_batch(r, p.batch);
-  p.kv_fits = memory::requests_that_fit(pool, p.context) >= batch;
+  p.kv_fits = memory::Holding(pool).requests(p.context) >= batch;
   const auto cost = make_cost(r, pool);
   p.source = cost::source_names[static_cast<std::size_t>(cost->source())];
   p.source_note = cost->describe();

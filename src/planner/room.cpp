@@ -5,8 +5,9 @@
 #include <algorithm>
 
 #include "planner/change.h"
-#include "planner/holding.h"
 #include "units/format.h"
+
+#include "memory/holding.h"
 
 namespace kvsim::planner {
 namespace {
@@ -21,7 +22,7 @@ class RoomMaker {
 
   bool enough(const memory::Pool& pool) const {
     const std::int64_t each = ceil_div(requests_, pool.options.plan.data_parallel_size);
-    return Holding(pool).requests(tokens_) >= each &&
+    return memory::Holding(pool).requests(tokens_) >= each &&
            pool.feasible_len >= pool.options.max_model_len;
   }
   bool does(const Request& r) const {
@@ -78,7 +79,7 @@ class RoomMaker {
     }
     const auto pool = try_pool(r);
     return Advice{std::move(set), true,
-                  fmt::format("holds {}", format_integer(Holding(*pool).requests(tokens_) *
+                  fmt::format("holds {}", format_integer(memory::Holding(*pool).requests(tokens_) *
                                                          r.options.plan.data_parallel_size))};
   }
 
@@ -135,7 +136,8 @@ Room make_room(const Request& asked, const RoomAsk& ask) {
   Room room;
   room.ask = ask;
   const memory::Pool now = memory::size_pool(r.model, r.gpu, r.options);
-  if (now.fits) room.holds = Holding(now).requests(ask.tokens) * r.options.plan.data_parallel_size;
+  if (now.fits)
+    room.holds = memory::Holding(now).requests(ask.tokens) * r.options.plan.data_parallel_size;
   room.fraction_flag = fraction_name(r.options.rules.engine);
   room.kv_memory = maker.kv_memory();
   if (room.kv_memory) {
@@ -145,7 +147,7 @@ Room make_room(const Request& asked, const RoomAsk& ask) {
     room.kv_memory_fits = maker.does(with);
     room.deployment_kv = Bytes(room.kv_memory->value() * r.options.plan.gpus());
     const auto pool = try_pool(with);
-    room.length_binds = Holding(*pool).requests(ask.tokens) >
+    room.length_binds = memory::Holding(*pool).requests(ask.tokens) >
                         ceil_div(ask.requests, r.options.plan.data_parallel_size);
   }
   if (!room.fraction_flag.empty()) room.fraction = maker.fraction(r);

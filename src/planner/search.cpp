@@ -9,6 +9,8 @@
 #include "planner/change.h"
 #include "planner/point.h"
 
+#include "memory/holding.h"
+
 namespace kvsim::planner {
 namespace {
 
@@ -29,8 +31,7 @@ Candidate evaluate(const Request& r) {
   const std::int64_t context =
       r.context.value_or(std::min<std::int64_t>(pool.options.max_model_len, usual_context));
   c.context = context;
-  std::int64_t batch =
-      std::min(memory::requests_that_fit(pool, context), pool.options.max_num_seqs);
+  std::int64_t batch = std::min(memory::Holding(pool).requests(context), pool.options.max_num_seqs);
   const bool capped = batch == pool.options.max_num_seqs;
   if (r.batch) batch = std::min(batch, ceil_div(*r.batch, c.plan.data_parallel_size));
   if (batch == 0) {

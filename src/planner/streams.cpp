@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "planner/change.h"
-#include "planner/holding.h"
+
+#include "memory/holding.h"
 
 namespace kvsim::planner {
 namespace {
@@ -17,7 +18,7 @@ Bytes as_gib(Bytes size) {
 Streams count_streams(const Request& asked, const std::vector<std::int64_t>& lengths) {
   Request r = resolved(asked);
   const memory::Pool pool = memory::size_pool(r.model, r.gpu, r.options);
-  const Holding holding(pool);
+  const memory::Holding holding(pool);
   const int replicas = r.options.plan.data_parallel_size;
   Streams streams;
   streams.unit = holding.unit();
@@ -36,7 +37,7 @@ Streams count_streams(const Request& asked, const std::vector<std::int64_t>& len
     s.need = holding.need(tokens);
     s.requests = holding.requests(tokens) * replicas;
     s.by_bytes = streams.deployment_kv.value() / std::max<std::int64_t>(s.kv_each.value(), 1);
-    if (larger) s.if_gib = Holding(*larger).requests(tokens) * replicas;
+    if (larger) s.if_gib = memory::Holding(*larger).requests(tokens) * replicas;
     streams.rows.push_back(s);
   }
   return streams;

@@ -26,6 +26,7 @@ memory::Options memory_options(const ResolvedPool& pool, const memory::Rules& ru
   o.memory_fraction = c.gpu_memory_utilization;
   if (c.kv_cache_memory_bytes) o.kv_cache_memory = {*c.kv_cache_memory_bytes};
   o.enforce_eager = c.enforce_eager;
+  if (!c.enable_chunked_prefill) o.enable_chunked_prefill = false;
   // On by default; for recurrent models the version decides.
   if (!c.enable_prefix_caching) o.enable_prefix_caching = false;
   return o;
@@ -85,7 +86,7 @@ void apply_quantization(ResolvedPool& pool, const FieldError& error) {
 
 void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const FieldError& error) {
   EngineConfig& c = pool.config;
-  pool.plan = {c.tensor_parallel_size, c.pipeline_parallel_size, 1, c.enable_expert_parallel};
+  pool.plan = {c.tensor_parallel_size, c.pipeline_parallel_size, 1, c.enable_expert_parallel, {}};
   if (const std::string problem = kvformat::parallel_problem(pool.model, pool.plan);
       !problem.empty())
     return error(

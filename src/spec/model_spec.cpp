@@ -76,11 +76,11 @@ static void fields(FieldVisitor& v, Quantization& x) {
   v.field(
       {"method", "none, fp8, fp8_block, awq, gptq, nvfp4, mxfp4, int8, gguf or compressed-tensors"},
       x.method);
-  v.field({"bits", "bits per quantized weight, without scales"}, x.bits,
-          config::above_up_to(0, 32));
+  v.field({"bits", "bits per quantized weight, without scales"}, x.bits, config::between(1, 32));
   v.field({"group_size", "weights per scale; 0 = one scale per tensor or channel"}, x.group_size,
           at_least(0));
-  v.field({"scale_bits", "bits of scale and zero point per group"}, x.scale_bits, at_least(0));
+  v.field({"scale_bits", "bits of scale and zero point per group"}, x.scale_bits,
+          config::between(0, 64));
   v.field({"experts_only", "only the routed experts are quantized"}, x.experts_only);
   v.field({"other_bits", "bits of quantized matrices outside the experts; 0 = the model's dtype"},
           x.other_bits, config::between(0, 16));
@@ -90,11 +90,13 @@ static void fields(FieldVisitor& v, Quantization& x) {
 }
 
 static void fields(FieldVisitor& v, VisionEncoder& x) {
-  v.field({"hidden_size", "width of the encoder", {}, true}, x.hidden_size, at_least(1));
-  v.field({"intermediate_size", "width of its MLP"}, x.intermediate_size, at_least(0));
-  v.field({"num_layers", "layers of the encoder"}, x.num_layers, at_least(0));
+  v.field({"hidden_size", "width of the encoder", {}, true}, x.hidden_size,
+          config::between(1, 1 << 20));
+  v.field({"intermediate_size", "width of its MLP"}, x.intermediate_size,
+          config::between(0, 1 << 22));
+  v.field({"num_layers", "layers of the encoder"}, x.num_layers, config::between(0, 10000));
   v.field({"patches_per_image", "of the largest image the processor lets through"},
-          x.patches_per_image, at_least(0));
+          x.patches_per_image, config::between(0, 1 << 24));
   v.field({"tokens_per_image", "of that image, as the language model sees it"}, x.tokens_per_image,
           at_least(0));
 }
@@ -150,7 +152,7 @@ void fields(FieldVisitor& v, ModelSpec& m) {
   v.object({"moe", "mixture of experts"}, m.moe);
   v.object({"quantization", "how the weights are stored"}, m.quantization);
   v.field({"num_mtp_layers", "multi-token prediction layers shipped with the model"},
-          m.num_mtp_layers, at_least(0));
+          m.num_mtp_layers, config::between(0, 1000));
   v.field({"total_params_b", "published parameters in 10^9; 0 = unknown"}, m.total_params_b,
           at_least(0));
   v.field({"active_params_b", "published active parameters in 10^9; 0 = unknown"},

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "kvformat/footprint.h"
 #include "memory/pool.h"
 #include "spec/catalog.h"
@@ -149,7 +151,9 @@ TEST_CASE("the budget adds up and everything it holds is named") {
         pool.ledger.check();
         CHECK(pool.ledger.budget <= pool.ledger.total);
         CHECK(pool.ledger.kv.value() >= 0);
-        CHECK((pool.ledger.kv.value() == 0 || pool.ledger.shortfall.value() == 0));
+        // llama.cpp allocates what the context asks for; what is missing is the shortfall.
+        if (engine != Engine::llamacpp)
+          CHECK((pool.ledger.kv.value() == 0 || pool.ledger.shortfall.value() == 0));
         CHECK(pool.engine_log.size() >= 1);
       }
 }
@@ -203,4 +207,20 @@ TEST_CASE("more memory or fewer bytes never shrink the pool") {
     CHECK(pool.tokens >= last);
     last = pool.tokens;
   }
+}
+
+// file-9297248278 prints 8 padding layers and 15.38 %; a 27 B hybrid with an MTP layer prints 3 and
+// 6.25 %.
+TEST_CASE("padding layers and their waste are said as the engine says them") {
+  const auto said = [](const Pool& pool, const char* text) {
+    return std::any_of(pool.warnings.begin(), pool.warnings.end(),
+                       [&](const std::string& w) { return w.find(text) != std::string::npos; });
+  };
+  const Pool gemma =
+      size_pool(catalog().model("gemma-3-27b"), catalog().gpu("b200-sxm"), given(100, 4096));
+  CHECK(said(gemma, "Add 8 padding layers, may waste at most 15.38% KV cache memory"));
+  Options o = given(20, 32768);
+  o.draft_layers = 1, o.speculative_tokens = 3;
+  const Pool hybrid = size_pool(delta_net(64, 4, 48), catalog().gpu("h100-sxm"), o);
+  CHECK(said(hybrid, "Add 3 padding layers, may waste at most 6.25% KV cache memory"));
 }

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "diag/diagnostic.h"
+#include "memory/holding.h"
 #include "planner/change.h"
-#include "planner/holding.h"
 #include "random/stream.h"
 #include "requests.h"
 
@@ -36,7 +36,7 @@ LengthMix mix(std::vector<LengthMix::Row> rows) {
 
 // What a running request holds at a random step of its life: need -> chance.
 std::map<std::int64_t, double> held(const memory::Pool& pool, const LengthMix& m) {
-  const Holding holding(pool);
+  const kvsim::memory::Holding holding(pool);
   std::map<std::int64_t, double> chances;
   double steps = 0;
   for (const auto& row : m.rows)
@@ -119,7 +119,7 @@ TEST_CASE("the mean held agrees with requests met at random moments") {
     const memory::Pool pool = small_pool(5000, model);
     const LengthMix m = *parse_length_mix("2000+-1500:300+-300");
     const AtLengths a = at_lengths(pool, m);
-    const Holding holding(pool);
+    const kvsim::memory::Holding holding(pool);
     random::Stream stream(1, "moments", 0);
     double sum = 0;
     constexpr int draws = 40000;

@@ -4,8 +4,8 @@
 
 #include <string>
 
+#include "memory/holding.h"
 #include "planner/change.h"
-#include "planner/holding.h"
 #include "planner/streams.h"
 #include "requests.h"
 
@@ -17,7 +17,8 @@ namespace {
 bool holds(const Request& r, const RoomAsk& ask) {
   const auto pool = try_pool(r);
   return pool && pool->fits &&
-         Holding(*pool).requests(ask.tokens) * r.options.plan.data_parallel_size >= ask.requests;
+         kvsim::memory::Holding(*pool).requests(ask.tokens) * r.options.plan.data_parallel_size >=
+             ask.requests;
 }
 
 }  // namespace

@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "kvformat/footprint.h"
+#include "memory/holding.h"
 #include "planner/advice.h"
 #include "planner/answers.h"
 #include "planner/change.h"
 #include "planner/feasible.h"
-#include "planner/holding.h"
 #include "property/pinned.h"
 #include "spec/catalog.h"
 
@@ -124,7 +124,8 @@ TEST_CASE("room that is named holds the requests that were asked for") {
       const Request with = changed(r, set);
       const auto pool = try_pool(with);
       return pool && pool->fits &&
-             Holding(*pool).requests(ask.tokens) * with.options.plan.data_parallel_size >=
+             kvsim::memory::Holding(*pool).requests(ask.tokens) *
+                     with.options.plan.data_parallel_size >=
                  ask.requests;
     };
     if (room.fraction) RC_ASSERT(holds({number(room.fraction_flag, *room.fraction)}));

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <rapidcheck.h>
 
+#include "memory/holding.h"
 #include "memory/pool.h"
 #include "spec/catalog.h"
 
@@ -25,8 +26,8 @@ TEST_CASE("more memory never holds fewer tokens and the pool stays inside its by
     RC_ASSERT(large.max_concurrency >= small.max_concurrency);
     if (small.layout.one_pool)
       RC_ASSERT(small.num_gpu_blocks * small.layout.block_bytes.value() <= small.ledger.kv.value());
-    const std::int64_t fits = requests_that_fit(small, o.max_model_len);
-    RC_ASSERT(static_cast<double>(fits) * small.layout.bytes_for(o.max_model_len) <=
+    const std::int64_t fits = Holding(small).requests(o.max_model_len);
+    RC_ASSERT(static_cast<double>(fits) * small.layout.held_bytes(o.max_model_len) <=
               static_cast<double>(small.ledger.kv.value()) * 1.0000001);
   });
   CHECK(held);

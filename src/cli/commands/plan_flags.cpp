@@ -91,7 +91,7 @@ void PlanFlags::deployment(Flags& flags) {
       .range({1, 1e6});
   flags.flag("--enable-prefix-caching", prefix_caching_, "keep KV for later; default by version");
   flags.flag("--enable-chunked-prefill", chunked_prefill_,
-             "prompts in pieces; default by version, matters before V1");
+             "prompts in pieces; off: a step holds the longest prompt; default by version");
   flags.flag("--enforce-eager", enforce_eager_, "no CUDA graphs");
 }
 
@@ -207,7 +207,7 @@ std::vector<std::int64_t> PlanFlags::partition() const {
   while (true) {
     const std::string_view word = rest.substr(0, rest.find(','));
     const auto layers = parse_integer(word);
-    if (!layers || *layers < 1)
+    if (!layers || *layers < 1 || *layers > 100000)
       throw UsageError(
           fmt::format("--pp-layer-partition: expected whole numbers, found \"{}\"", word),
           "layers of each stage with commas between, such as 16,32", "usage-value");
@@ -238,6 +238,31 @@ std::vector<Bytes> PlanFlags::sizes(const char* flag,
                      "give one, or one per worker: tensor ranks of the first stage first",
                      "usage-value");
   return list;
+}
+
+// Flags that only some engines have; elsewhere they would do nothing.
+void PlanFlags::refuse_others(memory::Engine engine) const {
+  using memory::Engine;
+  const bool vllm = engine == Engine::vllm_v1, sglang = engine == Engine::sglang;
+  struct Row {
+    const char* flag;
+    bool given, applies;
+    const char* whose;
+  };
+  const Row rows[] = {
+      {"--num-gpu-blocks-override", blocks_.has_value(), vllm, "vllm-v1"},
+      {"--swap-space", swap_.has_value(), vllm, "vllm-v1"},
+      {"--disable-hybrid-kv-cache-manager", hybrid_off_.value_or(false), vllm, "vllm-v1"},
+      {"--kv-connector", connector_.value_or(false), vllm, "vllm-v1"},
+      {"--mamba-cache-mode", state_mode_.has_value(), vllm, "vllm-v1"},
+      {"--enable-chunked-prefill", chunked_prefill_.has_value(), vllm, "vllm-v1"},
+      {"--max-total-tokens", max_total_tokens_.has_value(), sglang, "sglang"},
+      {"--mamba-full-memory-ratio", state_ratio_.has_value(), sglang, "sglang"},
+      {"--swa-full-tokens-ratio", window_ratio_.has_value(), sglang, "sglang"}};
+  for (const Row& row : rows)
+    if (row.given && !row.applies)
+      throw UsageError(fmt::format("{} is no flag of engine {}", row.flag, memory::name(engine)),
+                       fmt::format("it is for --engine {}", row.whose));
 }
 
 void PlanFlags::take_memory(memory::Options& o) const {
@@ -306,6 +331,7 @@ planner::Request PlanFlags::request(const spec::Catalog& catalog) const {
   o.block_tokens = block_size_.value_or(0);
   r.kv_dtype = kv_dtype_.value_or("auto");
   if (quantization_) r.model.quantization = *spec::quantization_preset(*quantization_);
+  refuse_others(engine);
   take_memory(o);
   take_speculation(o, catalog);
   r.context = context_;

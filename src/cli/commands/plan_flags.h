@@ -38,6 +38,7 @@ class PlanFlags {
   void memory(Flags& flags);
   void speculation(Flags& flags);
   std::optional<double> fraction(memory::Engine engine) const;
+  void refuse_others(memory::Engine engine) const;
   void take_memory(memory::Options& options) const;
   void take_speculation(memory::Options& options, const spec::Catalog& catalog) const;
   std::vector<std::int64_t> partition() const;

@@ -4,14 +4,14 @@
 
 #include "memory/pool.h"
 
-namespace kvsim::planner {
+namespace kvsim::memory {
 
 // What requests hold of one replica's pool, in the unit that the engine allocates: blocks (vLLM;
-// the null block is nobody's), pages or blocks (SGLang, TensorRT-LLM, plain attention), cells
-// (llama.cpp), slots of max_model_len (static), else bytes.
+// the null block is nobody's), pages (SGLang; window layers' slots are a share of them), blocks
+// (TensorRT-LLM, plain attention), cells (llama.cpp), slots of max_model_len (static), else bytes.
 class Holding {
  public:
-  explicit Holding(const memory::Pool& pool);
+  explicit Holding(const Pool& pool);
   std::string_view unit() const { return unit_; }
   double capacity() const { return capacity_; }
   // Requests at most, whatever they hold (SGLang's state slots); 0 = no such limit.
@@ -22,11 +22,13 @@ class Holding {
   std::int64_t requests(std::int64_t tokens) const;
 
  private:
-  const memory::Pool& pool_;
+  const Pool& pool_;
   std::string_view unit_;
   double capacity_ = 0;
-  double state_bytes_ = 0;  // kept in a pool of their own
   std::int64_t most_ = 0;
+  bool states_ = false;      // recurrent states have slots of their own
+  std::int64_t window_ = 0;  // sglang: tokens that window layers keep
+  bool full_ = true;         // some layers keep every token
 };
 
-}  // namespace kvsim::planner
+}  // namespace kvsim::memory
