@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "planner/change.h"
 #include "planner/feasible.h"
@@ -13,8 +14,41 @@ namespace kvsim::planner {
 namespace {
 
 constexpr int most_gpus = 64;
+// Given pools are advised in mebibytes.
+constexpr double pool_step = 1 << 20;
+constexpr std::int64_t most_steps = std::int64_t{1} << 30;
 // Shorter requests than this are no service.
 constexpr std::int64_t shortest_useful = 512;
+// Fewer sequences free little; less than this is no advice.
+constexpr double least_gain_of_batch = 1.03;
+
+// The smallest given pool, in steps that can be typed, that holds one request of max_model_len.
+// It does not depend on what else is on the GPU.
+std::optional<Setting> enough_pool(const Request& r) {
+  const auto at = [](std::int64_t steps) {
+    return number("kv_cache_memory_bytes", pool_step * static_cast<double>(steps));
+  };
+  const auto holds = [&](std::int64_t steps) {
+    const auto pool = try_pool(changed(r, std::vector{at(steps)}));
+    return pool && pool->feasible_len >= pool->options.max_model_len;
+  };
+  std::int64_t low = 0, high = 1;
+  while (!holds(high)) {
+    if (high > most_steps) return std::nullopt;
+    low = high, high *= 2;
+  }
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (holds(middle) ? high : low) = middle;
+  }
+  // Tenths of a GiB print as they are.
+  const double tenths = std::ceil(static_cast<double>(high) / 102.4);
+  return tenths >= 10 ? number("kv_cache_memory_bytes", std::ceil(tenths / 10 * gib)) : at(high);
+}
+
+bool pool_too_small(const Request& r, const memory::Pool& pool) {
+  return !r.options.kv_cache_memory.empty() && pool.feasible_len < pool.options.max_model_len;
+}
 
 class Advisor {
  public:
@@ -29,6 +63,8 @@ class Advisor {
 
   std::vector<Advice> to_fit() {
     if (pool_.fraction_that_starts) lower_fraction(*pool_.fraction_that_starts);
+    if (pool_too_small(request_, pool_)) return to_fit_small_pool();
+    if (!request_.options.kv_cache_memory.empty()) smaller_pool();
     length(shortest_useful);
     for (const auto& set : singles()) keep_better(set);
     if (!any_fits()) {
@@ -115,6 +151,40 @@ class Advisor {
           {set.front(), number("max_model_len", static_cast<double>(after->feasible_len))});
   }
 
+  // No other GPU makes a given pool larger: one that holds a request comes first, and where it does
+  // not fit beside the rest, what makes it fit.
+  std::vector<Advice> to_fit_small_pool() {
+    const auto enough = enough_pool(request_);
+    if (enough) keep_if_fits({*enough});
+    length(shortest_useful);
+    for (const auto& set : singles()) keep_better(set);
+    if (enough && !any_fits()) {
+      const Request with = changed(request_, std::vector{*enough});
+      const auto pool = try_pool(with);
+      if (pool) {
+        for (Advice& a : Advisor(with, *pool).to_fit()) {
+          a.set.insert(a.set.begin(), *enough);
+          list_.push_back(std::move(a));
+        }
+      }
+    }
+    std::ranges::stable_sort(list_, std::greater{}, &Advice::fits);
+    return std::move(list_);
+  }
+
+  // What the rest leaves of a GPU on which the given pool is too large.
+  void smaller_pool() {
+    const Bytes over = pool_.ledger.budget - pool_.ledger.total;
+    const Bytes now = pool_.ledger.kv;
+    if (over.value() <= 0 || over >= now) return;
+    const double steps = std::floor(static_cast<double>((now - over).value()) / pool_step);
+    // Whole tenths of a GiB where they are fine enough: they print as they are.
+    const double tenths = std::floor(steps / 102.4);
+    const double size =
+        tenths >= 10 ? std::floor(tenths / 10 * static_cast<double>(gib)) : steps * pool_step;
+    keep_if_fits({number("kv_cache_memory_bytes", size)});
+  }
+
   int gpus(int tp, int pp) const { return tp * pp * request_.options.plan.data_parallel_size; }
 
   // The smallest size that fits; twice the present one where it fits already.
@@ -154,7 +224,12 @@ class Advisor {
     const auto useful = static_cast<std::int64_t>(pool_.max_concurrency) + 1;
     if (useful * 4 > pool_.options.max_num_seqs || !request_.options.kv_cache_memory.empty())
       return;
-    keep_better({number("max_num_seqs", static_cast<double>(std::max<std::int64_t>(useful, 8)))});
+    const std::vector<Setting> set{
+        number("max_num_seqs", static_cast<double>(std::max<std::int64_t>(useful, 8)))};
+    const auto after = try_pool(changed(request_, set));
+    if (after && static_cast<double>(after->tokens) >=
+                     least_gain_of_batch * static_cast<double>(pool_.tokens))
+      keep_better(set);
   }
 
   void combination() {
@@ -204,6 +279,14 @@ std::vector<Advice> make_advice(const Request& request, const memory::Pool& pool
 }
 
 std::vector<Advice> other_gpus(const Request& r, std::span<const spec::GpuSpec> gpus) {
+  // The pool that was given is as small on any GPU: only a larger one helps.
+  if (const auto now = try_pool(r); now && pool_too_small(r, *now)) {
+    const auto enough = enough_pool(r);
+    if (!enough) return {};
+    auto list = other_gpus(changed(r, std::vector{*enough}), gpus);
+    for (Advice& a : list) a.set.insert(a.set.begin(), *enough);
+    return list;
+  }
   std::vector<spec::GpuSpec> larger;
   for (const spec::GpuSpec& gpu : gpus)
     if (gpu.id != r.gpu.id) larger.push_back(gpu);

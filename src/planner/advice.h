@@ -11,7 +11,9 @@ namespace kvsim::planner {
 // Of a deployment that fits: what would let it hold more. Of one that does not: single settings
 // that make it fit, cheapest first; then what comes closer alone. Where no single setting does, the
 // smallest combinations that do: of KV and weight formats, batch, graphs, share of memory, images
-// and offload; then with a shorter max_model_len; then with more GPUs, up to 64.
+// and offload; then with a shorter max_model_len; then with more GPUs, up to 64. A given
+// pool (kv_cache_memory) that is too small for a request or too large for the GPU is answered
+// first with a size that works.
 std::vector<Advice> make_advice(const Request& request, const memory::Pool& pool);
 
 // When nothing on this GPU makes it fit: the smallest GPU of `gpus` that does, alone or with up to

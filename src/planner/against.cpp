@@ -95,7 +95,7 @@ Against compare_plans(const Plan& here, const Plan& there, std::string flags) {
   a.model = there.model, a.gpu = there.gpu, a.rules = there.rules, a.limit = there.limit;
   a.fits = there.fits;
   a.gpus = there.parallel.gpus();
-  a.tokens = there.tokens, a.blocks = there.blocks, a.max_model_len = there.max_model_len;
+  a.tokens = there.tokens, a.max_model_len = there.max_model_len;
   a.max_concurrency = there.max_concurrency, a.bytes_per_token = there.bytes_per_token;
   a.feasible = there.feasible;
   a.engine_log = there.engine_log;

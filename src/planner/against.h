@@ -27,7 +27,7 @@ struct Against {
   std::string model, gpu, rules, limit;
   bool fits = false;
   int gpus = 1;
-  std::int64_t tokens = 0, blocks = 0, max_model_len = 0;
+  std::int64_t tokens = 0, max_model_len = 0;
   double max_concurrency = 0, bytes_per_token = 0;
   Feasible feasible;
   std::vector<std::string> engine_log;

@@ -111,7 +111,7 @@ Request changed(Request r, std::span<const Setting> settings, std::span<const sp
 std::vector<std::vector<Setting>> larger_splits(const Request& r) {
   const spec::ParallelPlan& plan = r.options.plan;
   std::vector<std::pair<int, std::vector<Setting>>> list;
-  for (int tp = 1; tp <= most_gpus; ++tp)
+  for (int tp = most_gpus; tp >= 1; --tp)
     for (int pp = 1; tp * pp * plan.data_parallel_size <= most_gpus && pp <= r.model.num_layers;
          ++pp) {
       if (tp * pp <= plan.tensor_parallel_size * plan.pipeline_parallel_size) continue;

@@ -21,8 +21,9 @@ Setting word(std::string name, std::string value);
 Request changed(Request request, std::span<const Setting> settings,
                 std::span<const spec::GpuSpec> gpus = {});
 
-// Tensor and pipeline sizes that take more GPUs than now, up to 64 in all, fewest first; each a
-// set of one or two settings. Not every one divides the model's heads.
+// Tensor and pipeline sizes that take more GPUs than now, up to 64 in all, fewest first, of
+// the same number the largest tensor size first; each a set of two settings. Not every one divides
+// the model's heads.
 std::vector<std::vector<Setting>> larger_splits(const Request& request);
 
 // The pool; empty where the engine refuses the settings as such (a split that does not divide the

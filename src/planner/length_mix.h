@@ -17,7 +17,6 @@ struct LengthMix {
   std::vector<Row> rows;
   std::string description;    // "conversation.jsonl (mooncake)", "1,000 in, 200 out"
   std::int64_t requests = 0;  // of a trace; 0 = a distribution
-  bool is_distribution() const { return requests == 0; }
 };
 
 // "N" (so many tokens all its life), "IN:OUT", and either as MEAN+-STD: log-normal with that mean

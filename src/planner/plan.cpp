@@ -103,6 +103,7 @@ Plan make_plan(const Request& asked) {
   plan.bytes_per_sequence_extra = pool.footprint.bytes_per_sequence_extra;
   plan.block_tokens = pool.block_tokens, plan.blocks = pool.num_gpu_blocks,
   plan.tokens = pool.tokens;
+  plan.kv_given = !o.kv_cache_memory.empty();
   copy_uncertainty(plan, r, pool);
   if (plan.bytes_per_sequence > 0 && plan.bytes_per_token > 0)
     plan.break_even_tokens =

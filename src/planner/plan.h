@@ -83,7 +83,8 @@ struct Plan {
   std::string kv_dtype;
   double bytes_per_token = 0, bytes_per_sequence = 0, bytes_per_sequence_extra = 0;
   std::int64_t block_tokens = 0, blocks = 0, tokens = 0;
-  // The same when the estimated terms of the ledger are off by their uncertainty, all together.
+  bool kv_given = false;  // kv_cache_memory_bytes sets the pool: the budget is the sum of the lines
+  // Tokens when the estimated terms of the ledger are off by their uncertainty, all together.
   Bytes kv_uncertainty;
   std::int64_t tokens_low = 0, tokens_high = 0;
   // Tokens whose growing KV is as large as the constant part; 0 without one.

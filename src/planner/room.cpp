@@ -20,10 +20,12 @@ class RoomMaker {
   RoomMaker(const Request& request, const RoomAsk& ask)
       : request_(request), tokens_(ask.tokens), requests_(ask.requests) {}
 
-  bool enough(const memory::Pool& pool) const {
+  bool holds_all(const memory::Pool& pool) const {
     const std::int64_t each = ceil_div(requests_, pool.options.plan.data_parallel_size);
-    return memory::Holding(pool).requests(tokens_) >= each &&
-           pool.feasible_len >= pool.options.max_model_len;
+    return memory::Holding(pool).requests(tokens_) >= each;
+  }
+  bool enough(const memory::Pool& pool) const {
+    return holds_all(pool) && pool.feasible_len >= pool.options.max_model_len;
   }
   bool does(const Request& r) const {
     const auto pool = try_pool(r);
@@ -83,6 +85,21 @@ class RoomMaker {
                                                          r.options.plan.data_parallel_size))};
   }
 
+  // Of the splits of one size, one that needs no other fraction goes first.
+  std::optional<Advice> of_fewest_gpus(const std::vector<std::vector<Setting>>& splits,
+                                       const std::string& flag) const {
+    const auto gpus = [](const std::vector<Setting>& s) { return s[0].number * s[1].number; };
+    for (auto first = splits.begin(); first != splits.end();) {
+      const auto last =
+          std::find_if(first, splits.end(), [&](const auto& s) { return gpus(s) != gpus(*first); });
+      for (const std::string& with_flag : {std::string(), flag})
+        for (auto set = first; set != last; ++set)
+          if (auto advice = with(*set, with_flag)) return advice;
+      first = last;
+    }
+    return std::nullopt;
+  }
+
   // A narrower KV format, replicas, a split, and a split with the format: the fewest GPUs of each.
   std::vector<Advice> instead(const std::string& flag) const {
     std::vector<Advice> list;
@@ -98,13 +115,14 @@ class RoomMaker {
     const int one = plan.tensor_parallel_size * plan.pipeline_parallel_size;
     for (int dp = plan.data_parallel_size + 1; one * dp <= most_gpus; ++dp)
       if (add({number("data_parallel_size", dp)})) break;
-    const auto splits = larger_splits(request_);
-    const bool plain = std::ranges::any_of(splits, add);
-    if (plain || !wide) return list;
-    for (auto set : splits) {
-      set.push_back(word("kv_cache_dtype", "fp8"));
-      if (add(std::move(set))) break;
+    auto splits = larger_splits(request_);
+    if (auto plain = of_fewest_gpus(splits, flag)) {
+      list.push_back(std::move(*plain));
+      return list;
     }
+    if (!wide) return list;
+    for (auto& set : splits) set.push_back(word("kv_cache_dtype", "fp8"));
+    if (auto narrow = of_fewest_gpus(splits, flag)) list.push_back(std::move(*narrow));
     return list;
   }
 
@@ -146,9 +164,9 @@ Room make_room(const Request& asked, const RoomAsk& ask) {
     with.options.num_gpu_blocks_override.reset();
     room.kv_memory_fits = maker.does(with);
     room.deployment_kv = Bytes(room.kv_memory->value() * r.options.plan.gpus());
-    const auto pool = try_pool(with);
-    room.length_binds = memory::Holding(*pool).requests(ask.tokens) >
-                        ceil_div(ask.requests, r.options.plan.data_parallel_size);
+    with.options.kv_cache_memory = {Bytes(room.kv_memory->value() - 1)};
+    const auto smaller = try_pool(with);
+    room.length_binds = smaller && maker.holds_all(*smaller);
   }
   if (!room.fraction_flag.empty()) room.fraction = maker.fraction(r);
   if (!room.fraction && !room.kv_memory_fits) room.instead = maker.instead(room.fraction_flag);

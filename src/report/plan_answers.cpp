@@ -24,6 +24,12 @@ std::string setting_text(const Setting& s) {
                 : fmt::format("{:g}", s.number));
 }
 
+std::string settings_text(const planner::Advice& a) {
+  std::string text;
+  for (const Setting& s : a.set) text += (text.empty() ? "" : ", ") + setting_text(s);
+  return text;
+}
+
 std::string feasible_text(const Plan& p) {
   if (p.feasible.ranges.empty())
     return fmt::format("no max_model_len up to {}", format_integer(p.feasible.limit));
@@ -61,8 +67,8 @@ std::string smallest_text(const Plan& p) {
 std::string binding_text(const Plan& p) {
   if (p.fits || p.binding.term.empty()) return {};
   const planner::Binding& b = p.binding;
-  std::string text = fmt::format("Largest: {}, {} of a budget of {}", b.term, format_bytes(b.bytes),
-                                 format_bytes(b.budget));
+  std::string text = fmt::format("Largest: {}, {} of {} {}", b.term, format_bytes(b.bytes),
+                                 p.kv_given ? "a sum of" : "a budget of", format_bytes(b.budget));
   if (b.line != b.term)
     text +=
         fmt::format(" ({}: {})", b.line.substr(b.line.find(' ') + 1), format_bytes(b.line_bytes));

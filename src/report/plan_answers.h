@@ -9,6 +9,9 @@ namespace kvsim::report {
 // "max_model_len 4,096", "kv_cache_dtype fp8", "enforce_eager".
 std::string setting_text(const planner::Setting& setting);
 
+// The settings of an advice, with commas between.
+std::string settings_text(const planner::Advice& advice);
+
 std::string feasible_text(const planner::Plan& plan);  // "1 to 20,000, 32,769 to 131,072"
 std::string smallest_text(const planner::Plan& plan);  // a block, ends in a newline
 

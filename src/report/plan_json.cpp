@@ -1,6 +1,5 @@
 #include "report/plan_json.h"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "report/json_layout.h"
@@ -12,12 +11,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Whole numbers without a fraction, null for what is not finite.
-ordered_json number(double x) {
-  if (!std::isfinite(x)) return nullptr;
-  if (x == std::floor(x) && std::abs(x) < 9e15) return static_cast<std::int64_t>(x);
-  return x;
-}
+constexpr auto number = json_number<ordered_json>;
 
 ordered_json ledger(const planner::Plan& p) {
   ordered_json lines = ordered_json::array();

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "report/json_layout.h"
 #include "report/plan_sources.h"
 #include "report/table.h"
 #include "units/format.h"
@@ -39,11 +40,7 @@ Unit target_unit(const LogAttribution& a) {
   return a.target == launch::Term::tokens ? Unit::tokens : Unit::bytes;
 }
 
-ordered_json number(double x) {
-  if (!std::isfinite(x)) return nullptr;
-  if (x == std::floor(x) && std::abs(x) < 9e15) return static_cast<std::int64_t>(x);
-  return x;
-}
+constexpr auto number = json_number<ordered_json>;
 
 std::string_view unit_name(Unit unit) {
   switch (unit) {

@@ -63,12 +63,6 @@ std::string streams(const planner::Streams& s) {
          t.text(2);
 }
 
-std::string settings(const planner::Advice& a) {
-  std::string text;
-  for (const planner::Setting& s : a.set) text += (text.empty() ? "" : ", ") + setting_text(s);
-  return text;
-}
-
 std::string room(const planner::Room& r) {
   Table t({{"", Align::left}, {"", Align::left}});
   t.row({"now", r.holds > 0 ? fmt::format("holds {}", format_integer(r.holds)) : "holds none"});
@@ -85,7 +79,7 @@ std::string room(const planner::Room& r) {
     t.row({r.fraction_flag, fmt::format("{:g}", *r.fraction)});
   else if (!r.fraction_flag.empty())
     t.row({r.fraction_flag, "no value up to 0.98 does"});
-  for (const planner::Advice& a : r.instead) t.row({"instead", settings(a) + ": " + a.gain});
+  for (const planner::Advice& a : r.instead) t.row({"instead", settings_text(a) + ": " + a.gain});
   if (!r.fraction && !r.kv_memory_fits && r.instead.empty())
     t.row({"instead", "no split, replicas or KV format on up to 64 GPUs does"});
   return fmt::format("Room for {} request{} of {} tokens\n", format_integer(r.ask.requests),

@@ -39,7 +39,9 @@ std::string ledger(const Plan& p) {
   const auto spread = [](Bytes b) {
     return b.value() > 0 ? fmt::format("+- {:.1f}", to_gib(b)) : std::string();
   };
-  if (p.fraction_flag.empty())
+  if (p.kv_given)
+    t.row({"sum of the lines", size(p.budget), "", "kv_cache_memory_bytes sets the KV cache"});
+  else if (p.fraction_flag.empty())
     t.row({"budget", size(p.budget), "", "the whole GPU"});
   else
     t.row({fmt::format("budget ({} {:g}{})", p.fraction_flag, p.fraction,
@@ -138,12 +140,6 @@ std::string explorer(const Plan& p) {
   return "Requests that fit at once, by context length\n" + t.text(2);
 }
 
-std::string settings(const planner::Advice& a) {
-  std::string text;
-  for (const planner::Setting& s : a.set) text += (text.empty() ? "" : ", ") + setting_text(s);
-  return text;
-}
-
 std::string search_table(const Plan& p, const std::vector<planner::Candidate>& list) {
   Table t({{"TP", Align::right},
            {"PP", Align::right},
@@ -198,7 +194,7 @@ std::string plan_text(const Plan& p, const std::vector<planner::Candidate>& sear
   out += binding_text(p);
   if (!p.advice.empty()) {
     Table t({{"", Align::left}, {"", Align::left}});
-    for (const planner::Advice& a : p.advice) t.row({settings(a), a.gain});
+    for (const planner::Advice& a : p.advice) t.row({settings_text(a), a.gain});
     out += p.fits ? "To hold more\n" : "To make it fit\n";
     out += t.text(2);
   }

@@ -104,3 +104,56 @@ TEST_CASE("a deployment that fits is told what would let it hold more") {
     CHECK(a.gain.starts_with("KV tokens"));
   }
 }
+
+TEST_CASE("a given pool that is too small is answered with one that holds a request") {
+  Request r = request("deepseek-v3.2", "h200-sxm", 8);
+  r.options.kv_cache_memory = {Bytes(1)};
+  Questions questions;
+  questions.gpus = all_gpus();
+  const Plan plan = answer(r, questions);
+  REQUIRE_FALSE(plan.fits);
+  CHECK(plan.kv_given);
+  REQUIRE(plan.advice.size() == 1);
+  CHECK(plan.advice.front().fits);
+  const double bytes = find(plan.advice.front(), "kv_cache_memory_bytes")->number;
+  CHECK(try_pool(changed(r, plan.advice.front().set))->fits);
+  CHECK_FALSE(
+      try_pool(changed(r, std::vector{number("kv_cache_memory_bytes", bytes * 0.99)}))->fits);
+}
+
+TEST_CASE("a given pool that is too large is answered with what the GPU leaves") {
+  Request r = request("llama-3.1-8b", "l40s");
+  r.options.kv_cache_memory = {Bytes(40 * gib)};
+  const Plan plan = make_plan(r);
+  REQUIRE_FALSE(plan.fits);
+  const Setting* size = find(plan.advice.front(), "kv_cache_memory_bytes");
+  REQUIRE(size);
+  CHECK(try_pool(changed(r, plan.advice.front().set))->fits);
+  CHECK(size->number < 40.0 * gib);
+  CHECK_FALSE(
+      try_pool(changed(r, std::vector{number(size->name, size->number + 0.2 * gib)}))->fits);
+}
+
+TEST_CASE("a pool too small on a GPU too small is answered with both") {
+  Request r = request("llama-3.1-70b", "t4");
+  r.options.kv_cache_memory = {Bytes(1)};
+  Questions questions;
+  questions.gpus = all_gpus();
+  const Plan plan = answer(r, questions);
+  REQUIRE_FALSE(plan.advice.empty());
+  CHECK(plan.advice.front().fits);
+  CHECK(find(plan.advice.front(), "kv_cache_memory_bytes"));
+  CHECK(try_pool(changed(r, plan.advice.front().set, questions.gpus))->fits);
+  CHECK_FALSE(plan.nothing_fits);
+}
+
+TEST_CASE("advice on the batch gains at least three percent") {
+  for (const char* gpu : {"l40s", "h100-sxm", "h200-sxm"}) {
+    const Request r = request("llama-3.1-8b", gpu);
+    const Plan plan = make_plan(r);
+    for (const Advice& a : plan.advice)
+      if (find(a, "max_num_seqs"))
+        CHECK(static_cast<double>(try_pool(changed(r, a.set))->tokens) >=
+              1.03 * static_cast<double>(plan.tokens));
+  }
+}

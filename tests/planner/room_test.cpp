@@ -94,3 +94,25 @@ TEST_CASE("four hundred and fifty gigabytes hold 343 335 and 10 streams of Llama
   r.options.kv_cache_memory.clear();
   CHECK_FALSE(count_streams(r, {4000}).rows[0].if_gib);
 }
+
+TEST_CASE("splits of one size go by tensor parallelism first and touch the fraction last") {
+  const auto splits = larger_splits(request("llama-3.1-8b", "l40s"));
+  REQUIRE(splits.size() > 3);
+  CHECK(splits[0][0].number == 2);
+  CHECK(splits[0][1].number == 1);
+  CHECK(splits[1][0].number == 1);
+  CHECK(splits[1][1].number == 2);
+  const Room room = make_room(request("llama-3.1-8b", "l40s"), {30, 16384});
+  REQUIRE_FALSE(room.instead.empty());
+  const Advice& split = room.instead.back();
+  CHECK(split.set[0].name == "tensor_parallel_size");
+  CHECK(split.set[0].number > split.set[1].number);
+}
+
+TEST_CASE("max model len binds only where a smaller pool holds the room") {
+  Request r = request("llama-3.1-8b", "h100-sxm");
+  r.options.max_model_len = 8192;
+  CHECK_FALSE(make_room(r, {1, 8192}).length_binds);
+  CHECK_FALSE(make_room(r, {3, 4096}).length_binds);
+  CHECK(make_room(r, {1, 4096}).length_binds);
+}
