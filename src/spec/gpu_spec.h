@@ -57,7 +57,8 @@ struct ParallelPlan {
   int pipeline_parallel_size = 1;
   int data_parallel_size = 1;
   bool enable_expert_parallel = false;
-  std::vector<std::int64_t> layer_partition;  // layers of each stage; empty = as even as possible
+  // Layers of each stage; empty = as even as possible.
+  std::vector<std::int64_t> layer_partition = {};
   int gpus() const { return tensor_parallel_size * pipeline_parallel_size * data_parallel_size; }
 };
 
