@@ -33,7 +33,8 @@ TEST_CASE("every published start is checked or has a reason why not") {
   for (const auto* list :
        {&results().given, &results().predicted, &results().terms, &results().none})
     for (const Row& row : *list) covered.insert(row.id);
-  for (const auto& [id, report] : reports()->rows) {
+  for (const auto& row : reports()->rows) {
+    const std::string& id = row.first;
     CAPTURE(id);
     CHECK(covered.count(id) == 1);
   }
