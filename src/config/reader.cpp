@@ -151,9 +151,10 @@ class Reader final : public FieldVisitor {
   }
 
  protected:
-  bool begin_optional(const Field& f, bool) override {
+  // Absent: a value that the struct starts with stays; null takes it away.
+  bool begin_optional(const Field& f, bool has_value) override {
     const Value v = peek(f);
-    if (v.exists() && !v.is_null()) return true;
+    if (v.exists() ? !v.is_null() : has_value && !f.required) return true;
     if (!v.exists() && f.required) missing(f);
     note_origin(f, v);
     return false;

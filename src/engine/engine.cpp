@@ -43,6 +43,7 @@ void Engine::submit(workload::RequestSpec& spec, bool measured) {
   if (r.stop_at < r.spec.prompt_tokens + std::min(r.spec.output_tokens, r.spec.max_tokens))
     ++totals_.truncated;
   r.measured = measured;
+  r.drafts = r.verifications = r.in_flight = 0;
   r.cached_tokens = 0;
   r.preemptions = 0;
   r.first_scheduled = r.first_token = r.last_token = Time(-1);
@@ -53,60 +54,102 @@ Duration Engine::begin_step(Time now) {
   CheckContext& context = check_context();
   context.time_ns = now.nanoseconds();
   context.step = ++totals_.steps;
-  plan_.clear();
-  profile_->schedule(plan_);
-
-  shape_ = {};
-  for (const StepPlan::Scheduled& item : plan_.scheduled) {
-    const RequestState& r = requests_[item.slot];
-    const bool samples = item.computed + item.tokens == r.tokens;
-    if (item.tokens == 1)
-      fill_.add_decode(shape_, item.computed, 1, samples);
-    else
-      fill_.add_chunk(shape_, item.computed, item.tokens, samples);
-    if (samples && r.tokens + 1 >= r.stop_at) plan_.finished.push_back(item.slot);
+  const bool async = setup_.limits.async_scheduling;
+  if (async) current_ ^= 1U;  // the plan made ahead, or what an attempt without a step left in it
+  if (!ahead_) {
+    schedule(plan());
+    KVSIM_CHECK(!plan().scheduled.empty(), "nothing can be scheduled: {} requests, {} free blocks",
+                profile_->queued(), profile_->free_blocks());
   }
+  if (async) {
+    if (profile_->has_work()) schedule(next());
+    ahead_ = !next().scheduled.empty();
+  }
+  expect_tokens();
+  fill_shape();
   const Duration duration = to_duration(setup_.cost->step_seconds(shape_));
   KVSIM_CHECK(duration.value() > 0, "a step of {} tokens takes no time", shape_.tokens);
   totals_.busy += duration;
   totals_.scheduled_tokens += shape_.tokens;
   if (totals_.steps <= bill_first || totals_.steps % bill_every == 0) sample_bill();
-  if (!plan_.admitted.empty()) start_requests(now);
-  for (const StepPlan::Preempted& victim : plan_.preempted)
-    if (requests_[victim.slot].measured) recorder_.preempted(setup_.engine_index, victim.lost);
-  if (plan_.waiting > 0) {
-    totals_.refused_kv +=
-        plan_.refusal == Refusal::kv_blocks || plan_.refusal == Refusal::preemption;
-    totals_.refused_seqs += plan_.refusal == Refusal::max_num_seqs;
-    totals_.refused_tokens += plan_.refusal == Refusal::token_budget;
-  }
-  recorder_.engine_state(setup_.engine_index, now, profile_->usable_blocks() - plan_.free_blocks,
-                         plan_.running, plan_.waiting);
-  const std::int64_t evicted = profile_->evicted_blocks();
-  if (evicted != evicted_before_) {
-    recorder_.evicted(setup_.engine_index, now, evicted - evicted_before_);
-    evicted_before_ = evicted;
-  }
-  steps_without_token_ = shape_.sampled_rows > 0 ? 0 : steps_without_token_ + 1;
-  if (steps_without_token_ > livelock_steps) {
-    Diagnostic d;
-    d.code = "engine-livelock";
-    d.message = fmt::format(
-        "livelock: engine {} has made no token in {} steps ({} running, {} waiting, {} free "
-        "blocks, at {} s)",
-        setup_.engine_index, steps_without_token_, plan_.running, plan_.waiting, plan_.free_blocks,
-        to_seconds(now));
-    d.hint =
-        "admit only what fits: scheduler_reserve_full_isl true, a larger pool, or a smaller "
-        "max_num_seqs";
-    throw InputError(std::move(d));
-  }
-  if (sink_) sink_->step({totals_.steps, now, setup_.engine_index, &plan_, &requests_});
+  account(now);
+  check_progress(now);
+  if (sink_) sink_->step({totals_.steps, now, setup_.engine_index, &plan(), &requests_});
   return duration;
 }
 
+void Engine::schedule(StepPlan& plan) {
+  profile_->schedule(plan);
+  for (StepPlan::Scheduled& item : plan.scheduled) item.epoch = requests_[item.slot].epoch;
+}
+
+// How many tokens the step will emit, and whom they complete. With a step scheduled ahead this
+// comes after it: a request that it retracted emits nothing.
+void Engine::expect_tokens() {
+  const auto& speculative = setup_.limits.vllm.speculative;
+  for (StepPlan::Scheduled& item : plan().scheduled) {
+    RequestState& r = requests_[item.slot];
+    item.emitted = 0;
+    if (!item.samples || item.epoch != r.epoch) continue;
+    std::int64_t accepted = 0;
+    if (item.drafts > 0 && speculative && !speculative->accept_pattern.empty()) {
+      const auto& pattern = speculative->accept_pattern;
+      const auto at = static_cast<std::size_t>(r.verifications) % pattern.size();
+      accepted = std::min<std::int64_t>(pattern[at], item.drafts);
+    }
+    if (item.drafts > 0) ++r.verifications;
+    item.emitted = static_cast<std::int32_t>(1 + accepted);
+    if (r.tokens + item.emitted >= r.stop_at) plan().finished.push_back(item.slot);
+  }
+}
+
+void Engine::fill_shape() {
+  shape_ = {};
+  for (const StepPlan::Scheduled& item : plan().scheduled) {
+    const std::int64_t rows = item.samples ? 1 + item.drafts : 0;
+    if (item.tokens == 1 || item.drafts > 0)
+      fill_.add_decode(shape_, item.computed, item.tokens, rows);
+    else
+      fill_.add_chunk(shape_, item.computed, item.tokens, rows);
+  }
+}
+
+void Engine::account(Time now) {
+  const StepPlan& p = plan();
+  if (!p.admitted.empty()) start_requests(now);
+  for (const StepPlan::Preempted& victim : p.preempted)
+    if (requests_[victim.slot].measured) recorder_.preempted(setup_.engine_index, victim.lost);
+  if (p.waiting > 0) {
+    totals_.refused_kv += p.refusal == Refusal::kv_blocks || p.refusal == Refusal::preemption;
+    totals_.refused_seqs += p.refusal == Refusal::max_num_seqs;
+    totals_.refused_tokens += p.refusal == Refusal::token_budget;
+  }
+  recorder_.engine_state(setup_.engine_index, now, profile_->usable_blocks() - p.free_blocks,
+                         p.running, p.waiting);
+  const std::int64_t evicted = profile_->evicted_blocks();
+  if (evicted == evicted_before_) return;
+  recorder_.evicted(setup_.engine_index, now, evicted - evicted_before_);
+  evicted_before_ = evicted;
+}
+
+void Engine::check_progress(Time now) {
+  steps_without_token_ = shape_.sampled_rows > 0 ? 0 : steps_without_token_ + 1;
+  if (steps_without_token_ <= livelock_steps) return;
+  Diagnostic d;
+  d.code = "engine-livelock";
+  d.message = fmt::format(
+      "livelock: engine {} has made no token in {} steps ({} running, {} waiting, {} free blocks, "
+      "at {} s)",
+      setup_.engine_index, steps_without_token_, plan().running, plan().waiting, plan().free_blocks,
+      to_seconds(now));
+  d.hint =
+      "admit only what fits: scheduler_reserve_full_isl true, a larger pool, or a smaller "
+      "max_num_seqs";
+  throw InputError(std::move(d));
+}
+
 void Engine::start_requests(Time now) {
-  for (const StepPlan::Hit& hit : plan_.admitted) {
+  for (const StepPlan::Hit& hit : plan().admitted) {
     RequestState& r = requests_[hit.slot];
     if (hit.resumed) continue;
     r.first_scheduled = now;
@@ -121,45 +164,58 @@ void Engine::start_requests(Time now) {
 void Engine::end_step(Time now) {
   emit_tokens(now);
   ended_.clear();
-  if (!plan_.finished.empty()) {
-    for (const Slot slot : plan_.finished) {
-      RequestState& r = requests_[slot];
-      recorder_.request_finished({.index = r.spec.index,
-                                  .id = r.spec.id,
-                                  .session = r.spec.session,
-                                  .pool = setup_.pool_index,
-                                  .engine = setup_.engine_index,
-                                  .prompt_tokens = r.prompt_tokens,
-                                  .output_tokens = r.tokens - r.prompt_tokens,
-                                  .cached_tokens = r.cached_tokens,
-                                  .preemptions = r.preemptions,
-                                  .arrival = r.spec.arrival,
-                                  .first_scheduled = r.first_scheduled,
-                                  .first_token = r.first_token,
-                                  .end = now});
-      ended_.push_back({r.spec.index, r.spec.prompt_tokens});
-    }
-    profile_->release(plan_.finished);
-    for (const Slot slot : plan_.finished) {
-      requests_[slot].chain.clear();
+  StepPlan& p = plan();
+  for (const Slot slot : p.finished) report_finished(slot, now);
+  profile_->complete(p);
+  // The step in flight may still name a request that has ended: its slot serves no other before
+  // that step has completed too.
+  for (const Slot slot : retired_) requests_.give_back(slot);
+  retired_.clear();
+  for (const Slot slot : p.finished) {
+    requests_[slot].chain.clear();
+    ++requests_[slot].epoch;
+    if (setup_.limits.async_scheduling)
+      retired_.push_back(slot);
+    else
       requests_.give_back(slot);
-    }
-    recorder_.engine_state(
-        setup_.engine_index, now, profile_->usable_blocks() - profile_->free_blocks(),
-        plan_.running - static_cast<std::int64_t>(plan_.finished.size()), plan_.waiting);
   }
+  if (!p.finished.empty())
+    recorder_.engine_state(setup_.engine_index, now,
+                           profile_->usable_blocks() - profile_->free_blocks(),
+                           p.running - static_cast<std::int64_t>(p.finished.size()), p.waiting);
+  p.clear();
   previous_end_ = now;
+}
+
+void Engine::report_finished(Slot slot, Time now) {
+  const RequestState& r = requests_[slot];
+  recorder_.request_finished({.index = r.spec.index,
+                              .id = r.spec.id,
+                              .session = r.spec.session,
+                              .pool = setup_.pool_index,
+                              .engine = setup_.engine_index,
+                              .prompt_tokens = r.prompt_tokens,
+                              .output_tokens = r.tokens - r.prompt_tokens,
+                              .cached_tokens = r.cached_tokens,
+                              .preemptions = r.preemptions,
+                              .arrival = r.spec.arrival,
+                              .first_scheduled = r.first_scheduled,
+                              .first_token = r.first_token,
+                              .end = now});
+  ended_.push_back({r.spec.index, r.spec.prompt_tokens});
 }
 
 void Engine::emit_tokens(Time now) {
   std::int64_t steady = 0;  // measured requests whose previous token came with the previous step
   std::int64_t emitted = 0;
-  for (const StepPlan::Scheduled& item : plan_.scheduled) {
+  for (StepPlan::Scheduled& item : plan().scheduled) {
+    if (item.emitted == 0) continue;
     RequestState& r = requests_[item.slot];
-    if (r.computed != r.tokens) continue;
-    ++r.tokens;
+    // Tokens drafted beyond the end are cut off.
+    const std::int32_t fresh = std::min(item.emitted, r.stop_at - r.tokens);
+    r.tokens += fresh;
     if (r.measured) {
-      ++emitted;
+      emitted += fresh;
       if (r.last_token == previous_end_)
         ++steady;
       else if (r.last_token.nanoseconds() >= 0)

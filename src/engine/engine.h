@@ -14,9 +14,9 @@
 
 namespace kvsim::engine {
 
-// Receives every step of every engine when it is decided, in order of time; engines that start at
-// the same time come in any order. What the step will finish is known by then. Called once per step
-// and only where a log was asked for.
+// Receives every step of every engine when it starts, in order of time; engines that start at the
+// same time come in any order. What the step will finish is known by then. Called once per step and
+// only where a log was asked for.
 class StepSink {
  public:
   virtual ~StepSink() = default;
@@ -43,6 +43,11 @@ struct EngineSetup {
 // One serving instance: a scheduler profile, a cost model and the requests it holds. The cluster
 // drives it: submit() on arrival, begin_step() when idle with work, end_step() when the step's
 // duration is over.
+//
+// With async_scheduling the step after the one that starts is scheduled at the same moment, before
+// the started one's tokens exist (vLLM async_scheduler.py, SGLang's overlap loop): a stop that only
+// a token shows is seen one step late. When nothing can be scheduled ahead, the next step is
+// scheduled when the running one has ended.
 class Engine {
  public:
   Engine(const EngineSetup& setup, metrics::Recorder& recorder, StepSink* sink);
@@ -52,7 +57,7 @@ class Engine {
   }
   // Takes the request; `spec` gets a finished request's buffers in exchange.
   void submit(workload::RequestSpec& spec, bool measured);
-  bool has_work() const { return profile_->has_work(); }
+  bool has_work() const { return ahead_ || profile_->has_work(); }
   std::int64_t queued() const { return profile_->queued(); }
 
   // Schedules the next step and answers how long it takes. Requires has_work() and no step running.
@@ -78,8 +83,16 @@ class Engine {
   std::int64_t evicted_blocks() const { return profile_->evicted_blocks(); }
 
  private:
+  StepPlan& plan() { return plans_[current_]; }
+  StepPlan& next() { return plans_[current_ ^ 1U]; }
+  void schedule(StepPlan& plan);
+  void fill_shape();
+  void expect_tokens();
+  void account(Time now);
+  void check_progress(Time now);
   void start_requests(Time now);
   void emit_tokens(Time now);
+  void report_finished(Slot slot, Time now);
   void sample_bill();
 
   EngineSetup setup_;
@@ -89,13 +102,16 @@ class Engine {
   std::unique_ptr<Profile> profile_;
   cost::StepFill fill_;
   cost::StepShape shape_;
-  StepPlan plan_;
+  std::array<StepPlan, 2> plans_;  // the step that runs, and the one scheduled ahead
+  unsigned current_ = 0;
+  bool ahead_ = false;
   Time previous_end_{std::int64_t{-1}};
   Totals totals_;
   double sampled_s_ = 0;
   std::int64_t steps_without_token_ = 0;
   std::int64_t evicted_before_ = 0;
   std::vector<Ended> ended_;
+  std::vector<Slot> retired_;  // ended with the last step
 };
 
 }  // namespace kvsim::engine

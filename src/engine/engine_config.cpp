@@ -25,30 +25,35 @@ void fields(config::FieldVisitor& v, EngineConfig& c) {
   v.field({"enable_expert_parallel", "spread whole experts over the GPUs instead of slicing each"},
           c.enable_expert_parallel);
   v.field({"gpu_memory_utilization",
-           "share of the GPU's memory that the engine may use; unset: the version's default"},
+           "share of the GPU's memory that the engine may use; unset: the version's default",
+           "mem_fraction_static,free_gpu_memory_fraction"},
           c.gpu_memory_utilization, above_up_to(0, 1));
   v.field({"kv_cache_memory_bytes", "KV pool per GPU, instead of the memory budget"},
           c.kv_cache_memory_bytes, above(0));
-  v.field({"num_gpu_blocks_override",
-           "physical KV blocks, the null block included, instead of the sizing"},
-          c.num_gpu_blocks_override, between(2, 1e9));
-  v.field({"block_size", "tokens per KV block; unset: 16", "page_size"}, c.block_size,
-          between(1, 65536));
+  v.field(
+      {"num_gpu_blocks_override",
+       "KV blocks instead of the sizing: for vllm-v1 physical ones with the null block, elsewhere "
+       "usable blocks, pages or slots"},
+      c.num_gpu_blocks_override, between(2, 1e9));
+  v.field({"block_size", "tokens per KV block; unset: by engine", "page_size,tokens_per_block"},
+          c.block_size, between(1, 65536));
   v.field({"kv_cache_dtype", "element format of the KV cache; auto: the checkpoint's"},
           c.kv_cache_dtype);
   v.field({"quantization", "weight format, if not the checkpoint's own"}, c.quantization);
   v.field({"max_model_len",
            "most tokens a request may have, prompt and output; unset: the model's context",
-           "context_length"},
+           "context_length,max_seq_len"},
           c.max_model_len, between(1, 1e9));
   v.field({"allow_small_pool", "run although one request of max_model_len does not fit the pool"},
           c.allow_small_pool);
   v.field({"enforce_eager", "no CUDA graphs: frees their memory, pays launches"}, c.enforce_eager);
-  v.field({"max_num_seqs", "requests that may run at once; unset: by GPU", "max_running_requests"},
+  v.field({"max_num_seqs", "requests that may run at once; unset: by GPU",
+           "max_running_requests,max_batch_size"},
           c.max_num_seqs, between(1, 1e7));
-  v.field({"max_num_batched_tokens", "token budget of a step; unset: by GPU"},
+  v.field({"max_num_batched_tokens", "token budget of a step; unset: by GPU", "max_num_tokens"},
           c.max_num_batched_tokens, between(1, 1e9));
-  v.field({"enable_prefix_caching", "keep and reuse the blocks of finished prompts"},
+  v.field({"enable_prefix_caching", "keep and reuse the blocks of finished prompts",
+           "enable_block_reuse"},
           c.enable_prefix_caching);
   v.field({"enable_chunked_prefill", "split prompts over steps to fill the token budget"},
           c.enable_chunked_prefill);
@@ -62,8 +67,12 @@ void fields(config::FieldVisitor& v, EngineConfig& c) {
   v.field({"watermark", "share of the blocks kept free at admission while others run"}, c.watermark,
           between(0, 0.999));
   v.field({"async_scheduling",
-           "schedule a step before the previous one has returned; this version models false"},
+           "schedule a step before the previous one has returned (SGLang's overlap); unset: false"},
           c.async_scheduling);
+  fields(v, c.vllm);
+  fields(v, c.sglang);
+  fields(v, c.trtllm);
+  fields(v, c.static_batching);
   v.object({"cost", "step times"}, c.cost);
 }
 

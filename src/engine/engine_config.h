@@ -5,6 +5,10 @@
 #include <string_view>
 
 #include "config/fields.h"
+#include "engine/options/sglang_options.h"
+#include "engine/options/static_options.h"
+#include "engine/options/trtllm_options.h"
+#include "engine/options/vllm_options.h"
 #include "units/units.h"
 
 namespace kvsim::engine {
@@ -21,8 +25,9 @@ struct CostConfig {
   std::optional<Duration> step;  // kind constant
 };
 
-// An engine as a scenario describes it: flag names of vLLM, underscores for hyphens. Absent
-// optionals take the engine's own defaults for its GPU and version.
+// An engine as a scenario describes it: the engines' own flag names, underscores for hyphens; what
+// several engines have goes by vLLM's name and takes the others' as aliases. Absent optionals take
+// the engine's own defaults for its GPU and version.
 struct EngineConfig {
   std::string profile = "vllm-v1";
   std::optional<std::string> engine_version;
@@ -49,7 +54,12 @@ struct EngineConfig {
   SchedulingPolicy scheduling_policy = SchedulingPolicy::fcfs;
   bool scheduler_reserve_full_isl = true;
   double watermark = 0;
-  bool async_scheduling = false;
+  std::optional<bool> async_scheduling;  // overlap of SGLang
+  // of one engine alone; in a file they stand beside the others
+  VllmOptions vllm;
+  SglangOptions sglang;
+  TrtllmOptions trtllm;
+  StaticOptions static_batching;
   CostConfig cost;
 };
 

@@ -11,7 +11,7 @@ constexpr std::array entries{
     ProfileEntry{"vllm-v1",
                  "vLLM V1: continuous batching, chunked prefill, paged blocks, hash-chain prefix "
                  "cache, preemption by recompute",
-                 "main of 2026-08-17", make_vllm_v1},
+                 "main of 2026-08-17", "vllm-v1", make_vllm_v1},
 };
 
 }  // namespace

@@ -7,12 +7,20 @@
 
 namespace kvsim::engine {
 
+// One rule that a profile follows, and where it was read.
+struct ProfileRule {
+  std::string_view rule;
+  std::string_view source;
+};
+
 // One engine profile: a dated restatement of an engine's scheduler and cache.
 struct ProfileEntry {
   std::string_view name;
   std::string_view summary;
   std::string_view version;  // what it was read from
+  std::string_view engine;   // whose memory rules size it (memory::engine_names)
   std::unique_ptr<Profile> (*make)(const SchedulerLimits&, RequestTable&);
+  std::span<const ProfileRule> rules = {};
 };
 
 std::span<const ProfileEntry> profiles();

@@ -21,7 +21,13 @@ struct RequestState {
   std::int32_t slot_tokens = 0;  // tokens its blocks have room for
   Time last_token;               // when its newest token came to be
   std::int32_t prompt_tokens = 0;
-  bool measured = true;  // false: warm-up, left out of the statistics
+  // Rises when the request ends, or when results in flight are to be dropped: a step's item of an
+  // earlier epoch has no effect.
+  std::uint32_t epoch = 0;
+  std::int32_t drafts = 0;         // drafts proposed for its next step
+  std::int32_t verifications = 0;  // steps that verified drafts so far
+  std::int32_t in_flight = 0;      // tokens that steps in flight will emit at least
+  bool measured = true;            // false: warm-up, left out of the statistics
 
   kv::BlockTable table;
   kv::TokenChain chain;

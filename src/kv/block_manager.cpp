@@ -19,6 +19,7 @@ std::int64_t BlockManager::lookup(TokenChain& chain) {
     if (block == no_block) break;
     hits_.push_back(block);
   }
+  if (options_.drops_last_block && !hits_.empty()) hits_.pop_back();
   return static_cast<std::int64_t>(hits_.size()) * options_.block_tokens;
 }
 
@@ -29,12 +30,12 @@ bool BlockManager::admit(BlockTable& table, TokenChain& chain, std::int64_t hit,
   const std::int64_t evictable =
       std::ranges::count_if(hits_, [&](BlockId b) { return pool_.references(b) == 0; });
   const std::int64_t reserve = others == Others::some_running ? watermark_blocks_ : 0;
-  const auto fits = [&](std::int64_t tokens) {
-    return ceil_blocks(std::min(tokens, options_.max_model_len)) - hits + evictable + reserve <=
-           pool_.free();
+  const auto fits = [&](std::int64_t slots) {
+    return ceil_blocks(slots) - hits + evictable + reserve <= pool_.free();
   };
-  if (gate == FullInput::must_fit && !fits(chain.tokens())) return false;
-  if (!fits(hit + n)) return false;
+  if (gate == FullInput::must_fit && !fits(std::min(chain.tokens(), options_.max_model_len)))
+    return false;
+  if (!fits(slots(hit + n))) return false;
 
   for (const BlockId block : hits_) pool_.touch(block);
   table.blocks.assign(hits_.begin(), hits_.end());

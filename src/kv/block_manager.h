@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -24,6 +25,8 @@ class BlockManager {
     bool prefix_caching = true;
     double watermark = 0;  // share of num_blocks kept free at admission while others run
     std::int64_t max_model_len = 0;
+    std::int64_t lookahead_tokens = 0;  // slots ahead of the tokens, for drafts
+    bool drops_last_block = false;      // a drafter needs the last matched block computed again
   };
   explicit BlockManager(const Options& options);
 
@@ -31,7 +34,8 @@ class BlockManager {
   std::int64_t block_tokens() const { return options_.block_tokens; }
 
   // Tokens of the longest cached prefix, in whole blocks and at most chain.tokens() - 1, so that at
-  // least one token is computed. Remembers the blocks for admit().
+  // least one token is computed (drops_last_block: one block less). Remembers the blocks for
+  // admit().
   std::int64_t lookup(TokenChain& chain);
 
   enum class FullInput { must_fit, may_wait };
@@ -41,10 +45,11 @@ class BlockManager {
   bool admit(BlockTable& table, TokenChain& chain, std::int64_t hit, std::int64_t n, FullInput gate,
              Others others);
 
-  // Slots for tokens up to `computed + n` of a running request; false changes nothing.
+  // Slots for tokens up to `computed + n`, and the lookahead, of a running request; false changes
+  // nothing.
   bool extend(BlockTable& table, std::int64_t computed, std::int64_t n) {
     const std::int64_t need =
-        ceil_blocks(computed + n) - static_cast<std::int64_t>(table.blocks.size());
+        ceil_blocks(slots(computed + n)) - static_cast<std::int64_t>(table.blocks.size());
     if (need <= 0) return true;
     if (need > pool_.free()) return false;
     for (std::int64_t i = 0; i < need; ++i) table.blocks.push_back(pool_.allocate());
@@ -64,6 +69,10 @@ class BlockManager {
   // Gives all blocks back, last first.
   void free(BlockTable& table);
 
+  // Slots that a request with so many tokens gets.
+  std::int64_t slots(std::int64_t tokens) const {
+    return std::min(tokens + options_.lookahead_tokens, options_.max_model_len);
+  }
   std::int64_t ceil_blocks(std::int64_t tokens) const {
     return (tokens + options_.block_tokens - 1) / options_.block_tokens;
   }

@@ -60,6 +60,19 @@ void StepLog::begin(std::int64_t step, Time start, int engine) {
   if (start != start_) flush_instant();
   step_ = step, start_ = start, engine_ = engine;
   scheduled_.clear(), hits_.clear(), preempted_.clear(), finished_.clear();
+  radix_.clear(), loaded_.clear(), loaded_only_.clear();
+}
+
+void StepLog::radix(std::string_view mode, std::int64_t available, std::int64_t evictable,
+                    std::int64_t locked, double new_token_ratio) {
+  fmt::format_to(std::back_inserter(radix_),
+                 ",\"mode\":\"{}\",\"available\":{},\"evictable\":{},\"protected\":{},"
+                 "\"new_token_ratio\":{}",
+                 mode, available, evictable, locked, new_token_ratio);
+}
+
+void StepLog::host_used(std::int64_t tokens) {
+  fmt::format_to(std::back_inserter(radix_), ",\"host_used\":{}", tokens);
 }
 
 void StepLog::end(std::int64_t running, std::int64_t waiting, std::int64_t free_blocks) {
@@ -88,6 +101,9 @@ void StepLog::end(std::int64_t running, std::int64_t waiting, std::int64_t free_
   append_integer(out, waiting);
   out += ",\"free_blocks\":";
   append_integer(out, free_blocks);
+  out += radix_;
+  if (!loaded_.empty()) part(",\"loaded\":{", loaded_, "}");
+  if (!loaded_only_.empty()) part(",\"loaded_only\":{", loaded_only_, "}");
   out += "}\n";
 }
 

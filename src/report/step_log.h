@@ -11,9 +11,10 @@ namespace kvsim::report {
 
 // Writes the step log: one JSON line per engine step, ordered by (time, engine).
 //
-// Per step: begin(), any number of scheduled(), hit(), preempted(), finished(), then end(). Steps
-// come in order of time; those of equal time in any order. commit() makes the file appear. Costs
-// about as much as copying the ids; allocates only while buffers grow.
+// Per step: begin(), any number of scheduled(), hit(), preempted(), finished(), for engines that
+// have them radix(), host_used(), loaded(), loaded_only(), then end(). Steps come in order of time;
+// those of equal time in any order. commit() makes the file appear. Costs about as much as copying
+// the ids; allocates only while buffers grow.
 class StepLog {
  public:
   // "-" is standard output. Throws IoError.
@@ -24,6 +25,12 @@ class StepLog {
   void hit(std::string_view id, std::int64_t tokens) { entry(hits_, id, tokens); }
   void preempted(std::string_view id) { name(preempted_, id); }
   void finished(std::string_view id) { name(finished_, id); }
+  // Tokens, and the share of the longest outputs that admission reserves from now on.
+  void radix(std::string_view mode, std::int64_t available, std::int64_t evictable,
+             std::int64_t locked, double new_token_ratio);
+  void host_used(std::int64_t tokens);
+  void loaded(std::string_view id, std::int64_t tokens) { entry(loaded_, id, tokens); }
+  void loaded_only(std::string_view id, std::int64_t tokens) { entry(loaded_only_, id, tokens); }
   void end(std::int64_t running, std::int64_t waiting, std::int64_t free_blocks);
   void commit();
 
@@ -41,8 +48,9 @@ class StepLog {
   Time start_;
   int engine_ = 0;
   std::string scheduled_, hits_, preempted_, finished_;
-  std::vector<Line> instant_;  // the steps that start at start_
-  std::size_t lines_ = 0;      // of these in use
+  std::string radix_, loaded_, loaded_only_;  // the optional parts of a line
+  std::vector<Line> instant_;                 // the steps that start at start_
+  std::size_t lines_ = 0;                     // of these in use
   std::string buffer_;
 };
 

@@ -70,10 +70,9 @@ void check_words(const Resolved& r, const Checker& check) {
       check.error(at + "/profile", "unknown-word",
                   fmt::format("unknown engine profile \"{}\"", e.profile),
                   suggestion(e.profile, names_of(engine::profiles())));
-    if (e.async_scheduling)
+    if (e.async_scheduling.value_or(false) && e.vllm.speculative)
       check.error(at + "/async_scheduling", "not-modelled",
-                  "async_scheduling true is not modelled: every step is scheduled after the "
-                  "previous one has returned",
+                  "async_scheduling together with speculative decoding is not modelled",
                   "set it to false; the result then leaves out the overlap of host and GPU time");
     if (e.cost.kind == engine::CostKind::constant && !e.cost.step)
       check.error(at + "/cost/step", "missing-field",

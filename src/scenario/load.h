@@ -27,8 +27,11 @@ struct ResolvedPool {
   std::optional<spec::LinkSpec> link;  // between its GPUs
   spec::ParallelPlan plan;
   const kvformat::KvDtype* kv_dtype = nullptr;
-  memory::Pool size;            // ledger, rules, what the engine would print
-  std::int64_t num_blocks = 0;  // physical blocks, the null block included
+  memory::Pool size;  // ledger, rules, what the engine would print
+  // vllm-v1: physical blocks, the null block included; elsewhere usable blocks, pages or slots.
+  std::int64_t num_blocks = 0;
+  bool has_null_block() const { return size.options.rules.engine == memory::Engine::vllm_v1; }
+  std::int64_t usable_blocks() const { return has_null_block() ? num_blocks - 1 : num_blocks; }
 };
 
 // A scenario ready to be built: everything it says has been checked against everything else.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "diag/suggest.h"
+#include "engine/registry.h"
 #include "spec/weights.h"
 #include "units/format.h"
 
@@ -12,6 +13,15 @@ namespace kvsim::scenario {
 namespace {
 
 using engine::EngineConfig;
+
+// The most tokens of a prefill step, 0 where the engine decides: what the activations are sized
+// for.
+std::int64_t step_tokens(const EngineConfig& c) {
+  if (c.profile == "sglang" && c.sglang.chunked_prefill_size)
+    return *c.sglang.chunked_prefill_size > 0 ? *c.sglang.chunked_prefill_size
+                                              : c.sglang.max_prefill_tokens;
+  return c.max_num_batched_tokens.value_or(0);
+}
 
 memory::Options memory_options(const ResolvedPool& pool, const memory::Rules& rules) {
   const EngineConfig& c = pool.config;
@@ -21,7 +31,7 @@ memory::Options memory_options(const ResolvedPool& pool, const memory::Rules& ru
   o.kv_dtype = *pool.kv_dtype;
   o.max_model_len = c.max_model_len.value_or(0);
   o.max_num_seqs = c.max_num_seqs.value_or(0);
-  o.max_num_batched_tokens = c.max_num_batched_tokens.value_or(0);
+  o.max_num_batched_tokens = step_tokens(c);
   o.block_tokens = c.block_size.value_or(0);
   o.memory_fraction = c.gpu_memory_utilization;
   if (c.kv_cache_memory_bytes) o.kv_cache_memory = {*c.kv_cache_memory_bytes};
@@ -29,6 +39,7 @@ memory::Options memory_options(const ResolvedPool& pool, const memory::Rules& ru
   if (!c.enable_chunked_prefill) o.enable_chunked_prefill = false;
   // On by default; for recurrent models the version decides.
   if (!c.enable_prefix_caching) o.enable_prefix_caching = false;
+  if (c.profile == "sglang") o.max_total_tokens = c.sglang.max_total_tokens.value_or(0);
   return o;
 }
 
@@ -72,6 +83,17 @@ std::int64_t single_table_blocks(const memory::Pool& pool, std::int64_t max_num_
              : static_cast<std::int64_t>(room / (growing * static_cast<double>(pool.block_tokens)));
 }
 
+// A pool that the scenario gives in blocks or slots.
+std::optional<std::int64_t> given_blocks(const EngineConfig& c) {
+  if (c.profile == "sglang" && c.sglang.max_total_tokens)
+    return *c.sglang.max_total_tokens / *c.block_size;
+  return c.num_gpu_blocks_override;
+}
+const char* given_field(const EngineConfig& c) {
+  return c.profile == "sglang" && c.sglang.max_total_tokens ? "max_total_tokens"
+                                                            : "num_gpu_blocks_override";
+}
+
 void apply_quantization(ResolvedPool& pool, const FieldError& error) {
   if (!pool.config.quantization) return;
   const auto known = spec::quantization_preset(*pool.config.quantization);
@@ -99,7 +121,8 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
   apply_quantization(pool, error);
   try {
     const memory::Rules& rules =
-        memory::resolve_rules(memory::parse_engine(c.profile), c.engine_version.value_or(""));
+        memory::resolve_rules(memory::parse_engine(engine::find_profile(c.profile)->engine),
+                              c.engine_version.value_or(""));
     if (!rules.v1)
       return error("engine_version", "engine-version",
                    fmt::format("the profile vllm-v1 schedules as vLLM does from 0.8 on, not as {}",
@@ -119,24 +142,24 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
   c.max_model_len = filled.max_model_len;
   c.max_num_seqs = filled.max_num_seqs;
   c.max_num_batched_tokens = filled.max_num_batched_tokens;
+  if (!c.sglang.chunked_prefill_size) c.sglang.chunked_prefill_size = filled.max_num_batched_tokens;
+  c.async_scheduling = c.async_scheduling.value_or(false);
   c.block_size = pool.size.block_tokens;
   c.gpu_memory_utilization = filled.memory_fraction.value_or(filled.rules.default_utilization);
   if (!c.engine_version) c.engine_version = std::string(filled.rules.first_version);
   warnings.insert(warnings.end(), pool.size.warnings.begin(), pool.size.warnings.end());
 
-  pool.num_blocks = c.num_gpu_blocks_override
-                        ? *c.num_gpu_blocks_override
-                        : single_table_blocks(pool.size, *c.max_num_seqs, warnings);
+  const std::optional<std::int64_t> given = given_blocks(c);
+  pool.num_blocks = given ? *given : single_table_blocks(pool.size, *c.max_num_seqs, warnings);
   // A pool that was given instead of sized must fit beside the weights all the same.
-  const double pool_bytes =
-      c.num_gpu_blocks_override ? static_cast<double>(pool.num_blocks) * block_bytes(pool.size)
-      : c.kv_cache_memory_bytes ? static_cast<double>(c.kv_cache_memory_bytes->value())
+  const double pool_bytes = given ? static_cast<double>(pool.num_blocks) * block_bytes(pool.size)
+                            : c.kv_cache_memory_bytes
+                                ? static_cast<double>(c.kv_cache_memory_bytes->value())
                                 : 0;
   const double room =
       static_cast<double>((pool.size.ledger.total - pool.size.ledger.weights).value());
   if (pool_bytes > 0 && pool_bytes > room) {
-    error(c.num_gpu_blocks_override ? "num_gpu_blocks_override" : "kv_cache_memory_bytes",
-          "does-not-fit",
+    error(given ? given_field(c) : "kv_cache_memory_bytes", "does-not-fit",
           fmt::format("a KV pool of {:.1f} GiB does not fit beside {} of weights on {} of {}",
                       pool_bytes / static_cast<double>(gib), format_bytes(pool.size.ledger.weights),
                       pool.gpu.id, format_bytes(pool.size.ledger.total)),
@@ -145,18 +168,18 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
   }
   // As the engine does at start: a request of max_model_len must fit the pool alone.
   const std::int64_t needed = ceil_div(*c.max_model_len, *c.block_size);
-  if (pool.num_blocks < 2) {
+  if (pool.usable_blocks() < 1) {
     error("gpu", "does-not-fit", fmt::format("{} does not fit: {}", pool.model.id, pool.size.limit),
           fmt::format(
               "`kvsim plan {} --gpu {}` shows the memory ledger and the nearest setting that fits",
               pool.model.id, pool.gpu.id));
   } else if (needed > pool.num_blocks && !c.allow_small_pool) {
-    error(c.num_gpu_blocks_override ? "num_gpu_blocks_override" : "max_model_len", "pool-too-small",
+    error(given ? given_field(c) : "max_model_len", "pool-too-small",
           fmt::format(
               "the pool of {} blocks of {} tokens cannot hold one request of max_model_len {}",
               pool.num_blocks, *c.block_size, *c.max_model_len),
           fmt::format("set max_model_len to at most {}, or allow_small_pool to true",
-                      (pool.num_blocks - 1) * *c.block_size));
+                      pool.usable_blocks() * *c.block_size));
   }
 }
 
@@ -174,6 +197,11 @@ engine::SchedulerLimits limits(const ResolvedPool& pool) {
   l.reserve_full_input = c.scheduler_reserve_full_isl;
   l.priority_policy = c.scheduling_policy == engine::SchedulingPolicy::priority;
   l.watermark = c.watermark;
+  l.async_scheduling = *c.async_scheduling;
+  l.vllm = c.vllm;
+  l.sglang = c.sglang;
+  l.trtllm = c.trtllm;
+  l.static_batching = c.static_batching;
   return l;
 }
 
@@ -185,8 +213,9 @@ std::shared_ptr<const cost::CostModel> cost_model(const ResolvedPool& pool) {
   o.kv_dtype = *pool.kv_dtype;
   o.enforce_eager = c.enforce_eager;
   o.link = pool.link;
-  o.cuda_graph_tokens =
-      cost::cuda_graph_limit(*c.max_num_batched_tokens, *c.max_num_seqs, 0, pool.gpu);
+  o.cuda_graph_tokens = cost::cuda_graph_limit(
+      *c.max_num_batched_tokens, *c.max_num_seqs,
+      c.vllm.speculative ? c.vllm.speculative->num_speculative_tokens : 0, pool.gpu);
   return cost::make_roofline(pool.model, pool.gpu, o);
 }
 

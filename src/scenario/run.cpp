@@ -66,7 +66,7 @@ metrics::RunResult run(const Resolved& scenario, const RunOptions& options) {
   recording.keep_requests = options.keep_requests;
   recording.engine_blocks.clear();
   for (const ResolvedPool& pool : scenario.pools)
-    for (int i = 0; i < pool.replicas; ++i) recording.engine_blocks.push_back(pool.num_blocks - 1);
+    for (int i = 0; i < pool.replicas; ++i) recording.engine_blocks.push_back(pool.usable_blocks());
   metrics::Recorder recorder(std::move(recording));
 
   metrics::RunResult result;

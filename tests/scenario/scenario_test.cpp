@@ -97,8 +97,10 @@ TEST_SUITE("scenario/load") {
 
   TEST_CASE("what is not modelled is refused and not ignored") {
     World w;
-    CHECK(has(w.refusal(World::text(R"(,"async_scheduling":true)")),
-              "async_scheduling true is not modelled"));
+    CHECK(has(
+        w.refusal(World::text(
+            R"(,"async_scheduling":true,"speculative":{"method":"ngram","num_speculative_tokens":2})")),
+        "async_scheduling together with speculative decoding is not modelled"));
     CHECK(has(w.refusal(World::text(R"(,"profile":"vllm-v2")")), "duplicate key"));
     CHECK(has(w.refusal(World::text(), {{"cluster.pools.0.engine.profile", "vllm-v2"}}),
               "did you mean \"vllm-v1\"?"));

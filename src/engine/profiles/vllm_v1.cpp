@@ -16,8 +16,13 @@ class VllmV1 final : public Profile {
   VllmV1(const SchedulerLimits& limits, RequestTable& requests)
       : limits_(limits),
         requests_(requests),
+        speculative_(limits.vllm.speculative),
+        drafts_(speculative_ ? static_cast<std::int32_t>(speculative_->num_speculative_tokens) : 0),
+        draft_slots_(speculative_ ? speculative_->extra_input_slots() : 0),
+        lookahead_(speculative_ ? speculative_->lookahead_tokens() : 0),
         blocks_({limits.num_blocks, limits.block_tokens, limits.enable_prefix_caching,
-                 limits.watermark, limits.max_model_len}) {}
+                 limits.watermark, limits.max_model_len, lookahead_,
+                 speculative_ && speculative_->drops_last_block()}) {}
 
   std::optional<std::string> why_unservable(const workload::RequestSpec& spec) const override {
     if (spec.prompt_tokens + 1 > limits_.max_model_len)
@@ -29,9 +34,10 @@ class VllmV1 final : public Profile {
         std::min(spec.prompt_tokens + std::min(spec.output_tokens, spec.max_tokens),
                  limits_.max_model_len) -
         1;
-    if (blocks_.ceil_blocks(most) > blocks_.pool().usable())
+    if (blocks_.ceil_blocks(blocks_.slots(most)) > blocks_.pool().usable())
       return fmt::format("it needs {} KV blocks of {} tokens and the pool has {}",
-                         blocks_.ceil_blocks(most), limits_.block_tokens, blocks_.pool().usable());
+                         blocks_.ceil_blocks(blocks_.slots(most)), limits_.block_tokens,
+                         blocks_.pool().usable());
     if (!limits_.enable_chunked_prefill && spec.prompt_tokens > limits_.max_num_batched_tokens)
       return fmt::format(
           "its prompt of {} tokens exceeds max_num_batched_tokens {} and chunked prefill is off",
@@ -51,8 +57,9 @@ class VllmV1 final : public Profile {
     // A request that preempts itself ends vLLM's pass over the running ones: the step may stay
     // empty though others could go on. Such a step runs no model and takes no time; the next one
     // follows.
-    for (std::size_t victims = 0; plan.scheduled.empty(); victims = plan.preempted.size()) {
-      budget_ = limits_.max_num_batched_tokens;
+    for (std::size_t victims = plan.preempted.size(); plan.scheduled.empty();
+         victims = plan.preempted.size()) {
+      budget_ = input_budget_ = limits_.max_num_batched_tokens;
       schedule_running(plan);
       const bool preempted = plan.preempted.size() > victims;
       if (preempted)
@@ -61,16 +68,18 @@ class VllmV1 final : public Profile {
         admit_waiting(plan);
       if (!preempted) break;
     }
-    KVSIM_CHECK(!plan.scheduled.empty(),
-                "nothing can be scheduled: {} running, {} waiting, {} free blocks", running_.size(),
-                waiting_.size(), blocks_.pool().free());
     plan.running = static_cast<std::int64_t>(running_.size());
     plan.waiting = static_cast<std::int64_t>(waiting_.size());
     plan.free_blocks = blocks_.pool().free();
   }
 
-  void release(std::span<const Slot> finished) override {
-    for (const Slot slot : finished) {
+  void complete(const StepPlan& plan) override {
+    if (limits_.async_scheduling || drafts_ > 0)
+      for (const StepPlan::Scheduled& item : plan.scheduled) settle(item);
+    if (plan.finished.empty()) return;
+    for (const Slot slot : plan.finished) {
+      // Preempted while its last token was on its way: it waits, without blocks.
+      if (requests_[slot].table.blocks.empty()) std::erase(waiting_, slot);
       blocks_.free(requests_[slot].table);
       requests_[slot].stop_at = 0;  // marks it for the sweep below
     }
@@ -98,10 +107,28 @@ class VllmV1 final : public Profile {
   }
 
  private:
+  // The result of a scheduled item: rejected drafts are not computed tokens, new drafts are
+  // proposed, and a token that came late gets its block hashed.
+  void settle(const StepPlan::Scheduled& item) {
+    RequestState& r = requests_[item.slot];
+    if (!item.samples || item.epoch != r.epoch) return;
+    if (limits_.async_scheduling) --r.in_flight;
+    if (r.table.blocks.empty()) return;  // preempted in the meantime
+    r.computed -= item.drafts + 1 - item.emitted;
+    r.drafts = drafts_;
+    if (limits_.async_scheduling) publish(r, r.computed - r.in_flight);
+  }
+
   std::int64_t limit_chunk(std::int64_t n) const {
     if (limits_.long_prefill_token_threshold > 0)
       n = std::min(n, limits_.long_prefill_token_threshold);
     return n;
+  }
+
+  std::int64_t room() const { return std::min(budget_, input_budget_ - draft_slots_); }
+  void spend(std::int64_t n) {
+    budget_ -= n;
+    input_budget_ -= n + draft_slots_;
   }
 
   void schedule_running(StepPlan& plan) {
@@ -109,27 +136,38 @@ class VllmV1 final : public Profile {
     while (cursor_ < running_.size() && budget_ > 0) {
       const Slot slot = running_[cursor_];
       RequestState& r = requests_[slot];
-      std::int64_t n = std::min(limit_chunk(r.tokens - r.computed), budget_);
+      const std::int32_t known = r.tokens + r.in_flight;
+      std::int64_t n = std::min(limit_chunk(known + r.drafts - r.computed), room());
       n = std::min(n, limits_.max_model_len - 1 - r.computed);
-      if (n <= 0) {
+      if (n <= 0 || (r.in_flight > 0 && known >= r.prompt_tokens + r.spec.max_tokens)) {
         ++cursor_;
         continue;
       }
-      if (r.computed + n > r.slot_tokens && !make_room(slot, n, plan)) break;
-      plan.scheduled.push_back({slot, static_cast<std::int32_t>(n), r.computed});
-      advance(r, n);
-      budget_ -= n;
+      if (r.computed + n + lookahead_ > r.slot_tokens && !make_room(slot, n, plan)) break;
+      schedule_tokens(plan, slot, n);
       ++cursor_;
     }
   }
 
   // Computes n more tokens of a request that has slots for them.
-  void advance(RequestState& r, std::int64_t n) {
+  void schedule_tokens(StepPlan& plan, Slot slot, std::int64_t n) {
+    RequestState& r = requests_[slot];
+    const std::int32_t before = r.computed, known = r.tokens + r.in_flight;
     r.computed += static_cast<std::int32_t>(n);
-    if (r.computed / limits_.block_tokens > r.table.published && limits_.enable_prefix_caching) {
-      r.chain.grow_to(r.tokens);
-      blocks_.publish(r.table, r.chain, r.computed);
-    }
+    const std::int32_t drafts = std::max(0, r.computed - known);
+    const bool samples = r.computed >= known;
+    plan.scheduled.push_back({slot, static_cast<std::int32_t>(n), before, drafts, samples});
+    r.drafts = 0;
+    if (samples && limits_.async_scheduling) ++r.in_flight;
+    publish(r, std::min(r.computed, r.tokens));
+    spend(n);
+  }
+
+  void publish(RequestState& r, std::int32_t computed) {
+    if (computed / limits_.block_tokens <= r.table.published || !limits_.enable_prefix_caching)
+      return;
+    r.chain.grow_to(r.tokens);
+    blocks_.publish(r.table, r.chain, computed);
   }
 
   // Gets blocks for n more tokens, preempting as long as there are none. False: the request itself
@@ -156,7 +194,9 @@ class VllmV1 final : public Profile {
     const auto item = std::ranges::find(plan.scheduled, victim, &StepPlan::Scheduled::slot);
     if (item == plan.scheduled.end()) return;
     budget_ += item->tokens;
+    input_budget_ += item->tokens + draft_slots_;
     requests_[victim].computed -= item->tokens;
+    if (item->samples && limits_.async_scheduling) --requests_[victim].in_flight;
     plan.scheduled.erase(item);
   }
 
@@ -166,6 +206,7 @@ class VllmV1 final : public Profile {
     blocks_.free(r.table);
     r.computed = 0;
     r.slot_tokens = 0;
+    r.drafts = 0;
     ++r.preemptions;
     if (limits_.priority_policy)
       insert_by_urgency(victim);
@@ -174,22 +215,28 @@ class VllmV1 final : public Profile {
   }
 
   void admit_waiting(StepPlan& plan) {
-    while (!waiting_.empty()) {
-      plan.refusal = budget_ <= 0 ? Refusal::token_budget
+    // A request preempted while its token is on its way is passed over until that has arrived.
+    std::size_t at = 0;
+    while (at < waiting_.size()) {
+      plan.refusal = room() <= 0 ? Refusal::token_budget
                      : static_cast<std::int64_t>(running_.size()) >= limits_.max_num_seqs
                          ? Refusal::max_num_seqs
                          : Refusal::none;
       if (plan.refusal != Refusal::none) break;
-      const Slot slot = waiting_.front();
+      const Slot slot = waiting_[at];
       RequestState& r = requests_[slot];
+      if (r.in_flight > 0) {
+        ++at;
+        continue;
+      }
       prepare_chain(r);
       const std::int64_t hit = blocks_.lookup(r.chain);
       std::int64_t n = limit_chunk(r.tokens - hit);
-      if (!limits_.enable_chunked_prefill && n > budget_) {
+      if (!limits_.enable_chunked_prefill && n > room()) {
         plan.refusal = Refusal::token_budget;
         break;
       }
-      n = std::min(n, budget_);
+      n = std::min(n, room());
       const auto gate = limits_.reserve_full_input ? kv::BlockManager::FullInput::must_fit
                                                    : kv::BlockManager::FullInput::may_wait;
       const auto others = running_.empty() ? kv::BlockManager::Others::none_running
@@ -198,15 +245,13 @@ class VllmV1 final : public Profile {
         plan.refusal = Refusal::kv_blocks;
         break;
       }
-      waiting_.pop_front();
+      waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(at));
       running_.push_back(slot);
-      r.computed = static_cast<std::int32_t>(hit + n);
+      r.computed = static_cast<std::int32_t>(hit);
       r.slot_tokens = static_cast<std::int32_t>(static_cast<std::int64_t>(r.table.blocks.size()) *
                                                 limits_.block_tokens);
-      plan.scheduled.push_back(
-          {slot, static_cast<std::int32_t>(n), static_cast<std::int32_t>(hit)});
+      schedule_tokens(plan, slot, n);
       plan.admitted.push_back({slot, hit, r.tokens, r.preemptions > 0});
-      budget_ -= n;
     }
   }
 
@@ -244,10 +289,15 @@ class VllmV1 final : public Profile {
 
   SchedulerLimits limits_;
   RequestTable& requests_;
+  std::optional<SpeculativeOptions> speculative_;
+  std::int32_t drafts_;       // proposed after every token
+  std::int64_t draft_slots_;  // input slots that a scheduled request costs beyond its tokens
+  std::int64_t lookahead_;
   kv::BlockManager blocks_;
   std::vector<Slot> running_;  // in order of admission
   std::deque<Slot> waiting_;
-  std::int64_t budget_ = 0;
+  std::int64_t budget_ = 0;        // tokens that the step may still schedule
+  std::int64_t input_budget_ = 0;  // input slots left
   std::size_t cursor_ = 0;
 };
 
