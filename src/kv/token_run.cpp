@@ -3,24 +3,9 @@
 #include <algorithm>
 
 #include "diag/check.h"
+#include "kv/run_hash.h"
 
 namespace kvsim::kv {
-namespace {
-
-// Folds one 64-bit word into a running hash: a full 64 x 64 -> 128 bit product, halves xored.
-std::uint64_t fold(std::uint64_t state, std::uint64_t word) {
-  const auto product = static_cast<unsigned __int128>(state ^ 0xa0761d6478bd642fULL) *
-                       (word ^ 0xe7037ed1a0b428dbULL);
-  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
-}
-
-std::uint64_t finish(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
-
-}  // namespace
 
 void TokenChain::reset(std::uint64_t salt, std::uint64_t output_content,
                        std::int64_t block_tokens) {
