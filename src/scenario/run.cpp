@@ -52,12 +52,18 @@ void add_totals(metrics::EngineResult& e, const engine::Engine& engine,
 }  // namespace
 
 metrics::RunResult run(const Resolved& scenario, const RunOptions& options) {
+  const auto source =
+      workload::make_workload(scenario.scenario.workload,
+                              static_cast<std::uint64_t>(scenario.scenario.seed), scenario.folder);
+  return run(scenario, *source, options);
+}
+
+metrics::RunResult run(const Resolved& scenario, workload::RequestSource& source,
+                       const RunOptions& options) {
   const Scenario& s = scenario.scenario;
   check_context() = {
       .time_ns = 0, .step = 0, .request = nullptr, .seed = static_cast<unsigned long long>(s.seed)};
-  const auto source =
-      workload::make_workload(s.workload, static_cast<std::uint64_t>(s.seed), scenario.folder);
-  const std::int64_t expected = source->remaining();
+  const std::int64_t expected = source.remaining();
 
   metrics::RecorderOptions recording;
   recording.warmup_requests = s.workload.warmup.requests;
@@ -97,7 +103,7 @@ metrics::RunResult run(const Resolved& scenario, const RunOptions& options) {
   if (options.progress)
     how.progress = [&](std::int64_t ended, Time now) { options.progress(ended, expected, now); };
   cluster::Simulation simulation(std::move(engines),
-                                 cluster::find_router(s.cluster.router.policy)->make(), *source,
+                                 cluster::find_router(s.cluster.router.policy)->make(), source,
                                  recorder, std::move(how));
   result.complete = simulation.run();
 
@@ -109,7 +115,7 @@ metrics::RunResult run(const Resolved& scenario, const RunOptions& options) {
     add_totals(result.engines[i], *simulation.engines()[i], *costs[i]);
   recorder.finish(result, simulation.now());
   result.warnings = scenario.warnings;
-  for (std::string& note : source->notes()) result.warnings.push_back(std::move(note));
+  for (std::string& note : source.notes()) result.warnings.push_back(std::move(note));
   std::int64_t truncated = 0;
   for (const auto& engine : simulation.engines()) truncated += engine->totals().truncated;
   if (truncated > 0)

@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "metrics/result.h"
 #include "scenario/load.h"
+#include "workload/source.h"
 
 namespace kvsim::scenario {
 
@@ -19,5 +20,8 @@ struct RunOptions {
 
 // Builds the cluster of a scenario, runs it to the end and answers its result document.
 metrics::RunResult run(const Resolved& scenario, const RunOptions& options = {});
+// The same with requests from elsewhere than the scenario's workload (recorded ones).
+metrics::RunResult run(const Resolved& scenario, workload::RequestSource& source,
+                       const RunOptions& options = {});
 
 }  // namespace kvsim::scenario

@@ -167,7 +167,7 @@ void replay_family(const std::string& family, const std::vector<std::string>& li
 TEST_SUITE("oracle/vllm-v1") {
   TEST_CASE("the committed sample of recorded steps is reproduced") {
     const std::filesystem::path folder =
-        std::filesystem::path(KVSIM_SOURCE_DIR) / "tests/oracle/fixtures";
+        std::filesystem::path(KVSIM_SOURCE_DIR) / "tests/conform/fixtures";
     for (const std::string family : families)
       if (family != "large")
         replay_family(family, gz_lines(folder / ("vllm_" + family + ".jsonl")));

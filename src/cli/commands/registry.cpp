@@ -38,6 +38,8 @@ constexpr CommandEntry table[] = {
      make_check},
     {"validate", "predicted against measured, per kernel and regime; --max-error gates", "Trust",
      make_validate},
+    {"conform", "recorded engine decisions replayed: what kvsim does otherwise, and where", "Trust",
+     make_conform},
 
     // Results
 

@@ -124,6 +124,16 @@ constexpr CodeText codes[] = {
      "The table of rows that were not predicted says why."},
     {"validate-error", "the mean error is above --max-error", ""},
 
+    // Recorded engine traces (exit 3)
+    {"conform-case", "a line is no recorded case, or its parts contradict each other",
+     "docs/howto/check-an-engine-trace.md has the formats."},
+    {"conform-empty", "a file of recorded cases holds none", ""},
+    {"conform-only", "no case has the id given to --only", "An id may be cut off at its end."},
+    {"conform-order", "a recorded operation makes no sense after those before it",
+     "Such as giving back what nobody holds: the record is incomplete."},
+    {"conform-unsupported", "a recorded case asks for what kvsim does not model",
+     "The case counts as different; the others are replayed."},
+
     // Models, GPUs, links (exit 3)
     {"unknown-model", "the catalog has no model of that id or alias",
      "kvsim model list shows all. A path starts with ./ ../ or / or ends in .json; --models-dir "
