@@ -37,5 +37,8 @@ std::span<const OperationFamily> operation_families();
 
 // Makers, one file each.
 std::unique_ptr<Operations> make_vllm_blocks(Arguments& settings);
+std::unique_ptr<Operations> make_sglang_radix(Arguments& settings);
+std::unique_ptr<Operations> make_sglang_hicache(Arguments& settings);
+std::unique_ptr<Operations> make_sglang_swaradix(Arguments& settings);
 
 }  // namespace kvsim::conform
