@@ -40,5 +40,6 @@ std::unique_ptr<Operations> make_vllm_blocks(Arguments& settings);
 std::unique_ptr<Operations> make_sglang_radix(Arguments& settings);
 std::unique_ptr<Operations> make_sglang_hicache(Arguments& settings);
 std::unique_ptr<Operations> make_sglang_swaradix(Arguments& settings);
+std::unique_ptr<Operations> make_vllm_offload(Arguments& settings);
 
 }  // namespace kvsim::conform

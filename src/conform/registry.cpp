@@ -20,6 +20,11 @@ constexpr std::string_view hicache_fields[] = {
 constexpr std::string_view swaradix_fields[] = {
     "prefix",         "hit",       "evicted",       "swa_evicted",   "full_evictable",
     "full_protected", "full_used", "swa_evictable", "swa_protected", "swa_used"};
+constexpr std::string_view offload_operations[] = {
+    "lookup", "touch", "prepare_store", "complete_store", "prepare_load", "complete_load", "reset"};
+constexpr std::string_view offload_fields[] = {
+    "result",  "ok",  "stored", "blocks", "evicted", "free", "evictable",
+    "pending", "lru", "t1",     "t2",     "b1",      "b2",   "target_t1"};
 
 constexpr OperationFamily table[] = {
     {"vllm_blocks", "vLLM's block manager: block tables and the whole free queue", "vllm-v1",
@@ -31,6 +36,8 @@ constexpr OperationFamily table[] = {
     {"sglang_hicache", "SGLang's hierarchical cache: device and host pool, copies under way",
      "sglang", "engine", "hicache_write_policy", hicache_operations, hicache_fields,
      make_sglang_hicache},
+    {"vllm_offload", "vLLM's CPU offload manager: its keys in order of eviction", "vllm-v1",
+     "engine", "num_cpu_blocks", offload_operations, offload_fields, make_vllm_offload},
 };
 
 }  // namespace
