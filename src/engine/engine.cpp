@@ -73,6 +73,7 @@ Duration Engine::begin_step(Time now) {
   totals_.scheduled_tokens += shape_.tokens;
   if (totals_.steps <= bill_first || totals_.steps % bill_every == 0) sample_bill();
   account(now);
+  measure_kv(duration);
   check_progress(now);
   if (sink_) sink_->step({totals_.steps, now, setup_.engine_index, &plan(), &requests_});
   return duration;
@@ -130,6 +131,31 @@ void Engine::account(Time now) {
   if (evicted == evicted_before_) return;
   recorder_.evicted(setup_.engine_index, now, evicted - evicted_before_);
   evicted_before_ = evicted;
+}
+
+// In a paged pool what is held is full of tokens, but for the end of each request's last block.
+void Engine::measure_kv(Duration duration) {
+  const StepPlan& p = plan();
+  const std::int64_t block = profile_->block_tokens();
+  const std::int64_t pool = profile_->usable_blocks() * block;
+  KvUse use;
+  if (p.kv_use) {
+    use = *p.kv_use;
+  } else {
+    const std::int64_t held = pool - p.free_blocks * block;
+    if (block > 1)
+      for (const StepPlan::Scheduled& item : p.scheduled) {
+        const std::int64_t last = (item.computed + item.tokens) % block;
+        if (last > 0) use.internal += block - last;
+      }
+    use.internal = std::min(use.internal, held);
+    use.states = held - use.internal;
+  }
+  const bool pressed =
+      p.waiting > 0 && (p.refusal == Refusal::kv_blocks || p.refusal == Refusal::preemption);
+  totals_.kv_use.add(use, pool, p.running,
+                     pressed ? KvUseMeter::Pressure::some : KvUseMeter::Pressure::none,
+                     to_seconds(duration));
 }
 
 void Engine::check_progress(Time now) {

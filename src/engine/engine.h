@@ -77,6 +77,7 @@ class Engine {
     std::array<double, 4> bound_s{};  // seconds by cost::Binds, scaled up from sampled steps
     std::int64_t refused_kv = 0, refused_seqs = 0, refused_tokens = 0;
     std::int64_t truncated = 0;  // requests whose output max_model_len cuts short
+    KvUseMeter kv_use;
   };
   Totals totals() const;
   const Profile& profile() const { return *profile_; }
@@ -89,6 +90,7 @@ class Engine {
   void fill_shape();
   void expect_tokens();
   void account(Time now);
+  void measure_kv(Duration duration);
   void check_progress(Time now);
   void start_requests(Time now);
   void emit_tokens(Time now);

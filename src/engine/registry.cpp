@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "engine/profiles/static_batching/rules.h"
+#include "engine/profiles/static_batching/static_batching.h"
 #include "engine/profiles/vllm_v1.h"
 
 namespace kvsim::engine {
@@ -12,6 +14,11 @@ constexpr std::array entries{
                  "vLLM V1: continuous batching, chunked prefill, paged blocks, hash-chain prefix "
                  "cache, preemption by recompute",
                  "main of 2026-08-17", "vllm-v1", make_vllm_v1},
+    ProfileEntry{"static",
+                 "before paging: contiguous slots reserved per request, batched by request "
+                 "(FasterTransformer) or by iteration (Orca)",
+                 "Orca (OSDI 2022), PagedAttention (SOSP 2023)", "static", make_static_batching,
+                 static_batching_rules},
 };
 
 }  // namespace

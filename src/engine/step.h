@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/kv_use.h"
 #include "engine/request_table.h"
 
 namespace kvsim::engine {
@@ -46,6 +47,8 @@ struct StepPlan {
   std::int64_t running = 0, waiting = 0;  // after scheduling; preempted requests wait
   std::int64_t free_blocks = 0;           // after scheduling
   Refusal refusal = Refusal::none;        // none also when nobody waits
+  // By profiles that reserve more than they fill; elsewhere the engine counts whole blocks.
+  std::optional<KvUse> kv_use;
 
   // Engines with a radix tree.
   struct Radix {
@@ -71,6 +74,7 @@ struct StepPlan {
     preempted.clear();
     finished.clear();
     refusal = Refusal::none;
+    kv_use.reset();
     radix.reset();
     host_used.reset();
     loaded.clear();

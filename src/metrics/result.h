@@ -40,6 +40,21 @@ struct KvSummary {
   std::int64_t preemptions = 0, preempted_tokens = 0;
 };
 
+// Where the slots of a KV pool are, as shares that add up to 1, in the mean over the time of steps.
+struct KvShares {
+  double token_states_ratio = 0;  // hold the key and value of a token
+  double reserved_ratio = 0;      // will hold one before their request ends
+  double internal_ratio = 0;      // held for a request and never filled
+  double external_ratio = 0;      // between reservations, or free while a request waits for memory
+  double free_ratio = 0;          // free, and nobody waits for memory
+  double mean_running = 0;        // requests
+};
+struct KvWaste {
+  KvShares busy;                           // over all steps
+  double pressure_ratio = 0;               // share of their time in which one waits for memory
+  std::optional<KvShares> under_pressure;  // over that time; absent if there was none
+};
+
 // Where one engine's time went, and what kept requests waiting. The caller fills it.
 struct EngineResult {
   std::string pool;
@@ -63,6 +78,7 @@ struct EngineResult {
   std::int64_t steps_refused_kv = 0, steps_refused_seqs = 0, steps_refused_tokens = 0;
   double peak_used_ratio = 0, mean_used_ratio = 0, mean_running = 0, mean_waiting = 0;
   std::int64_t completed = 0, preemptions = 0, evicted_blocks = 0;
+  KvWaste kv_waste;
 };
 
 struct Cost {

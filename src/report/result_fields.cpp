@@ -98,6 +98,23 @@ void fields(FieldVisitor& v, KvSummary& kv) {
   v.field(must("preempted_tokens", "computed tokens lost by that"), kv.preempted_tokens);
 }
 
+static void fields(FieldVisitor& v, KvShares& s) {
+  figure(v, {"token_states_ratio", "hold the key and value of a token"}, s.token_states_ratio);
+  figure(v, {"reserved_ratio", "will hold one before their request ends"}, s.reserved_ratio);
+  figure(v, {"internal_ratio", "held for a request and never filled"}, s.internal_ratio);
+  figure(v, {"external_ratio", "between reservations, or free while a request waits for KV memory"},
+         s.external_ratio);
+  figure(v, {"free_ratio", "free while none waits for it"}, s.free_ratio);
+  figure(v, {"mean_running", "running requests"}, s.mean_running);
+}
+
+static void fields(FieldVisitor& v, KvWaste& w) {
+  v.object(Field{"busy", "over all steps"}, w.busy);
+  figure(v, {"pressure_ratio", "share of their time in which a request waits for KV memory"},
+         w.pressure_ratio);
+  v.object(Field{"under_pressure", "over that time; null if there was none"}, w.under_pressure);
+}
+
 void fields(FieldVisitor& v, EngineResult& e) {
   v.field(must("pool", "name of its pool"), e.pool);
   v.field(must("pool_index", "place of the pool in the scenario"), e.pool_index);
@@ -137,6 +154,8 @@ void fields(FieldVisitor& v, EngineResult& e) {
   v.field({"completed", "requests that ended here"}, e.completed);
   v.field({"preemptions", "times a running request was put back"}, e.preemptions);
   v.field({"evicted_blocks", "cached blocks that lost their content"}, e.evicted_blocks);
+  v.object(Field{"kv_waste", "shares of the KV pool in the mean over the time of steps"},
+           e.kv_waste);
 }
 
 void fields(FieldVisitor& v, Cost& c) {

@@ -82,6 +82,23 @@ std::string kv_lines(const RunResult& r, const Style& style) {
   return out;
 }
 
+// What fills the KV memory that requests wait for; the first engine stands for its pool.
+std::string waste_lines(const RunResult& r) {
+  std::string out;
+  for (const EngineResult& e : r.engines) {
+    if (e.replica != 0 || !e.kv_waste.under_pressure) continue;
+    const KvShares& s = *e.kv_waste.under_pressure;
+    out += wrap(
+        fmt::format("    KV of {} while requests wait for it ({} of busy time, {} run): "
+                    "{} token states, {} reserved, {} internal, {} external fragmentation",
+                    e.pool, percent(e.kv_waste.pressure_ratio), format_significant(s.mean_running),
+                    percent(s.token_states_ratio), percent(s.reserved_ratio),
+                    percent(s.internal_ratio), percent(s.external_ratio)),
+        columns, 8);
+  }
+  return out;
+}
+
 // One line for the engines of a pool: they are alike.
 std::string pools(const RunResult& r) {
   std::map<int, int> replicas;
@@ -151,6 +168,7 @@ std::string render_text(const RunResult& r, const Style& style) {
   out += latency_table(s);
   out += throughput(s);
   out += kv_lines(r, style);
+  out += waste_lines(r);
   out += pools(r);
   out += money(r.cost);
   if (s.failed > 0) {

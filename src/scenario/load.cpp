@@ -74,6 +74,10 @@ void check_words(const Resolved& r, const Checker& check) {
       check.error(at + "/async_scheduling", "not-modelled",
                   "async_scheduling together with speculative decoding is not modelled",
                   "set it to false; the result then leaves out the overlap of host and GPU time");
+    if (e.async_scheduling.value_or(false) && (e.profile == "static" || e.profile == "trtllm"))
+      check.error(at + "/async_scheduling", "not-modelled",
+                  fmt::format("the profile {} schedules one step after the other", e.profile),
+                  "leave it out or set it to false");
     if (e.cost.kind == engine::CostKind::constant && !e.cost.step)
       check.error(at + "/cost/step", "missing-field",
                   "a constant cost needs its \"step\", for example \"20ms\"");

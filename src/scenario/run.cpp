@@ -31,6 +31,20 @@ metrics::EngineResult describe(const ResolvedPool& pool, int pool_index, int rep
   return e;
 }
 
+metrics::KvShares shares(const engine::KvUseMeter::Shares& s) {
+  return {s.states, s.reserved, s.internal, s.external, s.free, s.running};
+}
+
+metrics::KvWaste waste(const engine::KvUseMeter& meter) {
+  metrics::KvWaste w;
+  const auto busy = meter.all(), pressed = meter.under_pressure();
+  w.busy = shares(busy);
+  if (pressed.seconds <= 0) return w;
+  w.pressure_ratio = pressed.seconds / busy.seconds;
+  w.under_pressure = shares(pressed);
+  return w;
+}
+
 void add_totals(metrics::EngineResult& e, const engine::Engine& engine,
                 const cost::CostModel& cost) {
   const engine::Engine::Totals t = engine.totals();
@@ -47,6 +61,7 @@ void add_totals(metrics::EngineResult& e, const engine::Engine& engine,
   e.steps_refused_kv = t.refused_kv;
   e.steps_refused_seqs = t.refused_seqs;
   e.steps_refused_tokens = t.refused_tokens;
+  e.kv_waste = waste(t.kv_use);
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ void add_engine(std::vector<Witness>& list) {
                        std::vector<Setting> before = {}) {
     list.push_back({engine + name, world, std::move(before), "", other});
   };
-  add("profile", "trace", "no-such-engine");  // the only one so far; another word is refused
+  add("profile", "trace", "static");
   add("engine_version", "trace", "0.10.0");
   add("gpu", "trace", "h100-sxm");
   add("tensor_parallel_size", "trace", "2");
@@ -94,6 +94,9 @@ void add_engine(std::vector<Witness>& list) {
       {{"cluster.pools.0.engine.max_num_batched_tokens", "128"}});
   add("watermark", "small pool", "0.3");
   add("async_scheduling", "trace", "true");  // refused until it is modelled
+  add("batching", "static", "request");
+  add("reservation", "static", "oracle");
+  add("allocator", "static", "buddy", {{"cluster.pools.0.engine.reservation", "oracle"}});
   add("cost.kind", "trace", "constant", {{"cluster.pools.0.engine.cost.step", "10ms"}});
   add("cost.step", "constant", "20ms");
 }

@@ -31,6 +31,9 @@ std::string world(const std::string& name) {
   // 109 usable blocks of 16 tokens: less than what runs at once.
   if (name == "small pool")
     return scenario(trace, R"(, "num_gpu_blocks_override": 110, "allow_small_pool": true)");
+  if (name == "static")
+    return scenario(trace,
+                    R"(, "profile": "static", "num_gpu_blocks_override": 4200, "max_num_seqs": 8)");
   if (name == "experts") {
     std::string text = scenario(trace, R"(, "tensor_parallel_size": 2)");
     return text.replace(text.find("llama-3.1-8b"), 12, "mixtral-8x7b");

@@ -70,6 +70,20 @@ constexpr MetricText metrics[] = {
      "Many preemptions mean too many sequences for the KV pool: lower max_num_seqs or enlarge the "
      "pool."},
     {"preempted_tokens", "computed tokens that preemptions threw away", ""},
+    {"kv_waste",
+     "shares of an engine's KV pool in the mean over the time of its steps, in engines[]",
+     "busy is over all steps, under_pressure over those in which a request waits for KV memory or "
+     "was put\n"
+     "back; pressure_ratio is the part of the time that these take. The shares of each add up to "
+     "1:\n"
+     "token_states_ratio (slots that hold a token), reserved_ratio (that will), internal_ratio "
+     "(held for a\n"
+     "request and never filled), external_ratio (between reservations, and what is free while "
+     "one waits),\n"
+     "free_ratio (free, and nobody waits). A paged pool wastes the end of each request's last "
+     "block; a pool\n"
+     "of contiguous slots most of itself (docs/explanation/static-batching.md). mean_running is "
+     "requests."},
     {"gpu_hours", "GPUs of the deployment times duration", ""},
     {"usd_per_million_output_tokens",
      "price of the GPU hours over output tokens; null without a price",
