@@ -4,16 +4,84 @@
 
 #include "conform/operations.h"
 #include "kv/block_manager.h"
+#include "kv/groups/group_manager.h"
 
 namespace kvsim::conform {
 namespace {
 
+constexpr auto no_gate = kv::BlockManager::FullInput::may_wait;
+constexpr auto alone = kv::BlockManager::Others::none_running;
+
+// The manager of one full-attention group.
+class OneGroup {
+ public:
+  using Table = kv::BlockTable;
+  explicit OneGroup(const kv::BlockManager::Options& options) : manager_(options) {}
+
+  const kv::BlockPool& pool() const { return manager_.pool(); }
+  std::int64_t hash_tokens() const { return manager_.block_tokens(); }
+  bool allocate(Table& table, kv::TokenChain& chain, std::int64_t& hit) {
+    hit = manager_.lookup(chain);
+    return manager_.admit(table, chain, hit, chain.tokens() - hit, no_gate, alone);
+  }
+  bool extend(Table& table, std::int64_t computed, std::int64_t n) {
+    return manager_.extend(table, computed, n);
+  }
+  void publish(Table& table, kv::TokenChain& chain, std::int64_t computed) {
+    manager_.publish(table, chain, computed);
+  }
+  void free(Table& table) { manager_.free(table); }
+  static Answer::List blocks(const Table& table) { return {Answer::list(table.blocks)}; }
+
+ private:
+  kv::BlockManager manager_;
+};
+
+// The manager of several groups over one pool. The scheduler, which tells where a prompt leaves
+// those before it, has no part in these cases.
+class SeveralGroups {
+ public:
+  using Table = kv::GroupTable;
+  explicit SeveralGroups(const kv::GroupManager::Options& options) : manager_(options) {}
+
+  const kv::BlockPool& pool() const { return manager_.pool(); }
+  std::int64_t hash_tokens() const { return manager_.hash_tokens(); }
+  bool allocate(Table& table, kv::TokenChain& chain, std::int64_t& hit) {
+    manager_.begin_step();
+    hit = manager_.lookup(chain).tokens;
+    return manager_.admit(table, chain,
+                          {.prompt_tokens = chain.tokens(),
+                           .hit = {.tokens = hit},
+                           .tokens = chain.tokens() - hit,
+                           .gate = no_gate,
+                           .others = alone});
+  }
+  bool extend(Table& table, std::int64_t computed, std::int64_t n) {
+    manager_.begin_step();
+    return manager_.extend(table, computed, computed, n);
+  }
+  void publish(Table& table, kv::TokenChain& chain, std::int64_t computed) {
+    manager_.publish(table, chain, computed);
+  }
+  void free(Table& table) { manager_.free(table); }
+  static Answer::List blocks(const Table& table) {
+    Answer::List groups;
+    for (const kv::GroupTable::Group& group : table.groups)
+      groups.emplace_back(Answer::list(group.blocks));
+    return groups;
+  }
+
+ private:
+  kv::GroupManager manager_;
+};
+
 // vLLM's KVCacheManager alone: `allocate` looks a prompt up and takes blocks for all of it,
 // `append` does one step of n output tokens, `free` gives a request's blocks back.
+template <class Manager>
 class VllmBlocks final : public Operations {
  public:
-  explicit VllmBlocks(const kv::BlockManager::Options& options)
-      : block_tokens_(options.block_tokens), manager_(options) {}
+  template <class Options>
+  explicit VllmBlocks(const Options& options) : manager_(options) {}
 
   void apply(std::string_view name, Arguments& op, Answers& got) override {
     const std::string id = op.text("id");
@@ -29,7 +97,7 @@ class VllmBlocks final : public Operations {
 
  private:
   struct Request {
-    kv::BlockTable table;
+    typename Manager::Table table;
     kv::TokenChain chain;
     std::int64_t computed = 0;
   };
@@ -47,12 +115,10 @@ class VllmBlocks final : public Operations {
     Request request;
     const std::string salt = op.text("salt", "");
     request.chain.reset(salt.empty() ? 0 : contents_.id(salt), contents_.id(id + "/out"),
-                        block_tokens_);
+                        manager_.hash_tokens());
     for (const kv::TokenRun& run : op.runs("spans", contents_)) request.chain.append(run);
-    const std::int64_t hit = manager_.lookup(request.chain);
-    const bool ok = manager_.admit(request.table, request.chain, hit, request.chain.tokens() - hit,
-                                   kv::BlockManager::FullInput::may_wait,
-                                   kv::BlockManager::Others::none_running);
+    std::int64_t hit = 0;
+    const bool ok = manager_.allocate(request.table, request.chain, hit);
     got.set("hit", hit);
     got.set("ok", ok);
     if (!ok) return;
@@ -74,14 +140,30 @@ class VllmBlocks final : public Operations {
   }
 
   static void set_blocks(const Request& request, Answers& got) {
-    got.set("blocks", Answer::List{Answer::list(request.table.blocks)});
+    got.set("blocks", Manager::blocks(request.table));
   }
 
-  std::int64_t block_tokens_;
   Contents contents_;
-  kv::BlockManager manager_;
+  Manager manager_;
   std::map<std::string, Request> requests_;
 };
+
+std::vector<kv::GroupSpec> group_specs(const config::Value& list, std::int64_t block_tokens) {
+  static constexpr std::string_view kinds[] = {"full", "sliding_window"};
+  std::vector<kv::GroupSpec> groups;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Arguments group(list.at(i));
+    kv::GroupSpec spec;
+    spec.block_tokens = block_tokens;
+    if (group.word("kind", kinds) == kinds[1]) {
+      spec.kind = kv::GroupKind::sliding_window;
+      spec.window = group.integer("window", 1, Arguments::max_tokens);
+    }
+    group.finish();
+    groups.push_back(spec);
+  }
+  return groups;
+}
 
 }  // namespace
 
@@ -91,10 +173,15 @@ std::unique_ptr<Operations> make_vllm_blocks(Arguments& settings) {
   options.block_tokens = settings.integer("block_size", 1, 1 << 20);
   options.prefix_caching = settings.flag("enable_prefix_caching");
   options.max_model_len = Arguments::max_tokens;
-  if (settings.has("kv_groups"))
-    settings.unsupported("kv_groups", "kv_groups: several KV groups are not modelled");
-  settings.raw("prefix_cache_retention_interval");
-  return std::make_unique<VllmBlocks>(options);
+  const auto interval =
+      settings.maybe_integer("prefix_cache_retention_interval", 0, Arguments::max_tokens);
+  if (!settings.has("kv_groups")) return std::make_unique<VllmBlocks<OneGroup>>(options);
+  kv::GroupManager::Options several;
+  several.blocks = options;
+  several.groups = group_specs(settings.list("kv_groups"), options.block_tokens);
+  several.retention_interval = interval;
+  if (several.groups.empty()) settings.invalid("kv_groups", "conform-case", "no KV cache group");
+  return std::make_unique<VllmBlocks<SeveralGroups>>(several);
 }
 
 }  // namespace kvsim::conform

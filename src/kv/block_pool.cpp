@@ -6,10 +6,11 @@
 
 namespace kvsim::kv {
 
-BlockPool::BlockPool(std::int64_t num_blocks)
-    : blocks_(static_cast<std::size_t>(num_blocks) + 2),
+BlockPool::BlockPool(std::int64_t num_blocks, Tails tails)
+    : blocks_(static_cast<std::size_t>(tails == Tails::kept ? 2 * num_blocks : num_blocks) + 2),
       head_(static_cast<BlockId>(num_blocks)),
-      tail_(static_cast<BlockId>(num_blocks + 1)) {
+      tail_(static_cast<BlockId>(num_blocks + 1)),
+      tails_(tails == Tails::kept) {
   KVSIM_CHECK(num_blocks >= 1, "a pool of {} blocks has no null block", num_blocks);
   const std::size_t buckets = std::bit_ceil(static_cast<std::size_t>(num_blocks));
   index_.assign(buckets, no_block);
@@ -41,7 +42,11 @@ BlockId BlockPool::allocate() {
   const BlockId block = at(head_).next;
   KVSIM_CHECK(block != tail_, "allocation from an empty free queue");
   unlink(block);
-  if (at(block).hash != 0) evict(block);
+  if (cached(block)) {
+    if (at(block).hash != 0) evict(block);
+    if (tail_hash(block) != 0) evict(tail_of(block));
+    ++evictions_;
+  }
   at(block).references = 1;
   return block;
 }
@@ -51,15 +56,21 @@ void BlockPool::touch(BlockId block) {
 }
 
 void BlockPool::release(std::span<const BlockId> blocks) {
+  BlockId front = head_;  // behind it the next block without a hash goes
   for (const BlockId block : blocks) {
     Block& b = at(block);
     KVSIM_CHECK(b.references > 0, "block {} is released but nobody holds it", block);
     if (--b.references > 0) continue;
-    link(b.hash == 0 ? head_ : at(tail_).previous, block);
+    if (cached(block)) {
+      link(at(tail_).previous, block);
+    } else {
+      link(front, block);
+      front = block;
+    }
   }
 }
 
-BlockId BlockPool::find(BlockHash hash) const {
+BlockId BlockPool::find_carrier(BlockHash hash) const {
   BlockId block = index_[bucket(hash)];
   while (block != no_block && at(block).hash != hash) block = at(block).chain;
   return block;
@@ -75,25 +86,35 @@ BlockId& BlockPool::oldest(BlockHash hash) {
 }
 
 void BlockPool::publish(BlockId block, BlockHash hash) {
-  Block& b = at(block);
-  KVSIM_CHECK(hash != 0 && b.hash == 0, "block {} is published twice", block);
+  KVSIM_CHECK(hash != 0 && at(block).hash == 0, "block {} is published twice", block);
+  insert(block, hash);
+}
+
+void BlockPool::publish_tail(BlockId block, BlockHash hash) {
+  KVSIM_CHECK(tails_ && hash != 0 && tail_hash(block) == 0,
+              "the tail of block {} is published twice", block);
+  insert(tail_of(block), hash);
+}
+
+void BlockPool::insert(BlockId carrier, BlockHash hash) {
+  Block& b = at(carrier);
   b.hash = hash;
   BlockId& slot = oldest(hash);
   if (slot == no_block) {
-    slot = block;
-    b.older = block;
+    slot = carrier;
+    b.older = carrier;
     return;
   }
   BlockId& newest = at(slot).older;
-  at(newest).newer = block;
+  at(newest).newer = carrier;
   b.older = newest;
-  newest = block;
+  newest = carrier;
 }
 
-void BlockPool::evict(BlockId block) {
-  Block& b = at(block);
+void BlockPool::evict(BlockId carrier) {
+  Block& b = at(carrier);
   BlockId& first = oldest(b.hash);
-  if (first != block) {
+  if (first != carrier) {
     at(b.older).newer = b.newer;
     at(b.newer != no_block ? b.newer : first).older = b.older;
   } else if (b.newer != no_block) {
@@ -106,7 +127,6 @@ void BlockPool::evict(BlockId block) {
   }
   b.hash = 0;
   b.chain = b.newer = b.older = no_block;
-  ++evictions_;
 }
 
 std::vector<BlockId> BlockPool::queue() const {
@@ -121,20 +141,20 @@ std::int64_t BlockPool::indexed() const {
   for (const BlockId first : index_) {
     for (BlockId block = first; block != no_block; block = at(block).chain) {
       count += carriers(block);
-      KVSIM_CHECK(count <= usable(), "{} blocks in the index of {} usable", count, usable());
+      KVSIM_CHECK(count <= 2 * usable(), "{} blocks in the index of {} usable", count, usable());
     }
   }
   return count;
 }
 
 std::int64_t BlockPool::carriers(BlockId oldest) const {
-  KVSIM_CHECK(at(oldest).hash != 0 && find(at(oldest).hash) == oldest,
+  KVSIM_CHECK(at(oldest).hash != 0 && find_carrier(at(oldest).hash) == oldest,
               "the index does not find block {}", oldest);
   std::int64_t count = 1;
   BlockId last = oldest;
   for (BlockId block = at(last).newer; block != no_block; block = at(last).newer, ++count) {
     KVSIM_CHECK(at(block).hash == at(oldest).hash && at(block).older == last &&
-                    at(block).chain == no_block && count < usable(),
+                    at(block).chain == no_block && count < 2 * usable(),
                 "the duplicates of block {} are broken at block {}", oldest, block);
     last = block;
   }
@@ -156,7 +176,7 @@ void BlockPool::verify() const {
     KVSIM_CHECK(at(block).references >= 0, "block {} has {} references", block,
                 at(block).references);
     held += at(block).references > 0;
-    hashed += at(block).hash != 0;
+    hashed += (at(block).hash != 0) + (tail_hash(block) != 0);
   }
   const std::int64_t found = indexed();
   KVSIM_CHECK(hashed == found, "{} blocks carry a hash, {} are in the index", hashed, found);

@@ -14,10 +14,14 @@ inline constexpr BlockId no_block = -1;
 // `num_blocks` physical blocks; block 0 is the null block and never handed out.
 //
 // A block is free when nobody holds it. Free blocks stand in a doubly linked queue: allocation
-// takes the head; a released block without a hash goes back to the head, one with a hash to the
-// tail, so that the least recently used cached block is taken first. Taking a hashed block evicts
-// its hash. Several blocks may carry one hash (duplicates are not merged); find() gives the one
-// published first, and when that is evicted the next oldest.
+// takes the head; of the blocks that one release() frees those without a hash go before the head,
+// in the order given, and those with a hash to the tail, so that the least recently used cached
+// block is taken first. Taking a hashed block evicts its hash. Several blocks may carry one hash
+// (duplicates are not merged); find() gives the one published first, and when that is evicted the
+// next oldest.
+//
+// A block may carry a second hash, that of the tokens up to a point inside it (Tails::kept): a
+// prompt's tail, from which a hit can go on when it is copied.
 //
 // The index holds the oldest block of every hash. Its duplicates hang from it in a doubly linked
 // list in the order of publication, and it knows the newest.
@@ -25,18 +29,20 @@ inline constexpr BlockId no_block = -1;
 //   allocate, touch, release, publish, find   O(1) expected, however many blocks carry the hash;
 //                                             no allocation after construction
 //   verify                                    O(blocks)
-//   memory                                    32 bytes a block + 4 to 8 bytes of index
+//   memory                                    32 bytes a block + 4 to 8 bytes of index; with tails
+//                                             twice the former
 class BlockPool {
  public:
-  explicit BlockPool(std::int64_t num_blocks);
+  enum class Tails { none, kept };
+  explicit BlockPool(std::int64_t num_blocks, Tails tails = Tails::none);
 
-  std::int64_t usable() const {
-    return static_cast<std::int64_t>(blocks_.size()) - 3;
-  }  // without null block and sentinels
+  std::int64_t usable() const { return head_ - 1; }  // without the null block
   std::int64_t free() const { return free_; }
   std::int64_t evictions() const { return evictions_; }
   std::int32_t references(BlockId block) const { return at(block).references; }
   BlockHash hash(BlockId block) const { return at(block).hash; }
+  BlockHash tail_hash(BlockId block) const { return tails_ ? at(tail_of(block)).hash : 0; }
+  bool cached(BlockId block) const { return hash(block) != 0 || tail_hash(block) != 0; }
 
   // The head of the free queue, now held once. The caller has checked free() > 0.
   BlockId allocate();
@@ -46,10 +52,16 @@ class BlockPool {
   // a prompt is evicted before its start).
   void release(std::span<const BlockId> blocks);
 
-  // The block published first among those that carry `hash` and are still cached; no_block if none.
-  BlockId find(BlockHash hash) const;
+  // The block published first among those that carry `hash`, as their own or as that of a tail, and
+  // are still cached; no_block if none.
+  BlockId find(BlockHash hash) const {
+    const BlockId carrier = find_carrier(hash);
+    return carrier > tail_ ? carrier - tail_of(0) : carrier;
+  }
   // Gives a held, unhashed block its hash. Requires hash != 0.
   void publish(BlockId block, BlockHash hash);
+  // The same for the hash of its tail. Requires Tails::kept.
+  void publish_tail(BlockId block, BlockHash hash);
 
   // The free queue from head to tail (tests, conformance).
   std::vector<BlockId> queue() const;
@@ -73,18 +85,23 @@ class BlockPool {
   const Block& at(BlockId block) const { return blocks_[static_cast<std::size_t>(block)]; }
   Block& at(BlockId block) { return blocks_[static_cast<std::size_t>(block)]; }
   std::size_t bucket(BlockHash hash) const { return static_cast<std::size_t>(hash) & mask_; }
+  // What carries the hash of a block's tail in the index.
+  BlockId tail_of(BlockId block) const { return tail_ + 1 + block; }
+  BlockId find_carrier(BlockHash hash) const;
   void link(BlockId before, BlockId block);
   void unlink(BlockId block);
-  void evict(BlockId block);
+  void insert(BlockId carrier, BlockHash hash);
+  void evict(BlockId carrier);
   BlockId& oldest(BlockHash hash);  // the link to it; the end of the bucket if there is none
   // Blocks in the index, and those of one hash; both check the links on their way.
   std::int64_t indexed() const;
   std::int64_t carriers(BlockId oldest) const;
 
-  std::vector<Block> blocks_;   // the physical blocks, then the two sentinels of the queue
+  std::vector<Block> blocks_;   // the physical blocks, the two sentinels of the queue, the tails
   std::vector<BlockId> index_;  // bucket -> oldest block of its first hash
   std::size_t mask_ = 0;
   BlockId head_, tail_;  // sentinels
+  bool tails_;
   std::int64_t free_ = 0;
   std::int64_t evictions_ = 0;
   std::int64_t index_steps_ = 0;

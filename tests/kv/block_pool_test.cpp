@@ -202,3 +202,38 @@ TEST_SUITE("kv/block_pool") {
       CHECK(seen > 100);
   }
 }
+
+TEST_CASE("Blocks without a hash go before the free queue in the order of their release") {
+  BlockPool pool(6);
+  std::vector<BlockId> held;
+  for (int i = 0; i < 5; ++i) held.push_back(pool.allocate());
+  pool.publish(held[1], 77);
+  pool.release(std::array{held[4]});
+  pool.release(std::array{held[3], held[2], held[1], held[0]});
+  CHECK(pool.queue() == std::vector<BlockId>{4, 3, 1, 5, 2});
+  pool.verify();
+}
+
+TEST_CASE("A block is found by the hash of its tail until it is taken") {
+  BlockPool pool(4, BlockPool::Tails::kept);
+  const BlockId block = pool.allocate();
+  pool.publish_tail(block, 5);
+  CHECK(pool.find(5) == block);
+  CHECK(pool.cached(block));
+  pool.publish(block, 6);
+  const BlockId twin = pool.allocate();
+  pool.publish(twin, 5);
+  CHECK(pool.find(5) == block);
+  CHECK(pool.find(6) == block);
+  pool.verify();
+  release(pool, block);
+  CHECK(pool.queue() == std::vector<BlockId>{3, 1});
+  pool.allocate();
+  CHECK(pool.find(5) == block);
+  CHECK(pool.evictions() == 0);
+  CHECK(pool.allocate() == block);
+  CHECK(pool.evictions() == 1);
+  CHECK(pool.find(5) == twin);
+  CHECK(pool.find(6) == no_block);
+  pool.verify();
+}
