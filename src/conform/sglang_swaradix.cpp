@@ -52,6 +52,7 @@ std::unique_ptr<Operations> make_sglang_swaradix(Arguments& settings) {
   options.page_size = read_page_size(settings);
   options.window = settings.integer("window", 1);
   if (settings.flag("split_leaf_on_insert", false)) options.leaf_split = kv::LeafSplit::on_insert;
+  if (settings.flag("bigram", false)) options.unit = kv::KeyUnit::bigram;
   return std::make_unique<SglangSwaradix>(options);
 }
 

@@ -11,7 +11,7 @@ namespace kvsim::kv {
 WindowTree::WindowTree(const WindowOptions& options)
     : window_units_(options.window),
       leaf_split_(options.leaf_split),
-      nodes_(options.page_size, KeyUnit::token) {
+      nodes_(options.page_size, options.unit) {
   reset();
 }
 

@@ -15,6 +15,7 @@ struct WindowOptions {
   std::int64_t page_size = 1;
   std::int64_t window = 1;  // tokens that a sliding-window layer looks back
   LeafSplit leaf_split = LeafSplit::off;
+  KeyUnit unit = KeyUnit::token;
 };
 
 // What a lock holds: the whole path in the full pool, its last `window_units` in the other.

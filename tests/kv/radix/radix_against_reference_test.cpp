@@ -6,6 +6,7 @@
 
 #include "kv/radix/radix_reference.h"
 #include "kv/radix/radix_tree.h"
+#include "kv/radix/random_keys.h"
 
 // The tree against the naive one: long random histories, and every short history over a tiny world.
 
@@ -54,8 +55,9 @@ struct Pair {
   }
   void compare() {
     fast.verify();
-    REQUIRE(fast.evictable() == slow.sum(false));
-    REQUIRE(fast.protected_units() == slow.sum(true));
+    REQUIRE(fast.evictable() == slow.sum([](const reference::Node& n) { return n.locks == 0; }));
+    REQUIRE(fast.protected_units() ==
+            slow.sum([](const reference::Node& n) { return n.locks > 0; }));
     REQUIRE(fast.nodes().count() == slow.count());
   }
 
@@ -67,23 +69,6 @@ struct Pair {
   };
   std::vector<Locked> locked;
 };
-
-// A small generator of its own, so that histories are the same everywhere.
-struct Dice {
-  std::uint64_t state;
-  std::int64_t below(std::int64_t n) {
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    return static_cast<std::int64_t>((state >> 33) % static_cast<std::uint64_t>(n));
-  }
-};
-
-RadixKey random_key(Dice& dice) {
-  RadixKey key(static_cast<std::uint64_t>(dice.below(8) == 0 ? 1 : 0));
-  for (std::int64_t runs = 1 + dice.below(4); runs > 0; --runs)
-    key.append({static_cast<std::uint64_t>(dice.below(3)), dice.below(2) * dice.below(5),
-                1 + dice.below(7)});
-  return key;
-}
 
 }  // namespace
 
