@@ -38,7 +38,9 @@ class SchemaVisitor final : public FieldVisitor {
   void field(const Field& f, Bandwidth& x, Range) override {
     quantity(f, "bandwidth", fmt::format("{:.0f}", x.value()));
   }
-  void field(const Field& f, RawValue&) override {
+  void field(const Field& f, RawValue& x) override {
+    // A part that may be null from the start is no reference: anything may stand there.
+    if (x.json == "null") return scalar(f, Json::object(), "any value", "");
     scalar(f, {{"type", Json::array({"string", "object"})}}, "id, path or object", "");
   }
   void field(const Field& f, std::vector<std::int64_t>&, Range r) override {

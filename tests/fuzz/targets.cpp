@@ -120,6 +120,7 @@ constexpr Target table[] = {
     {"scenario", scenario},
     {"command", command},
     {"engine_log", engine_log},
+    {"conform", conform},
 };
 
 }  // namespace

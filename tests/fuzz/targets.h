@@ -21,6 +21,7 @@ void requirement(std::string_view text);
 void scenario(std::string_view text);
 void command(std::string_view text);
 void engine_log(std::string_view text);
+void conform(std::string_view text);
 
 // Runs one target; InputError is the answer to bad input and is swallowed here.
 void run(const Target& target, std::string_view text);

@@ -1,5 +1,6 @@
 #include "cli/explain/kinds.h"
 
+#include "report/conformance.h"
 #include "report/json.h"
 #include "report/result_fields.h"
 #include "scenario/scenario.h"
@@ -31,6 +32,11 @@ constexpr DocumentKind kinds[] = {
      "What `kvsim run --json` prints; `report`, `compare` and `explain --request` read it. No wall "
      "time, host or path is in it: equal inputs give equal bytes.",
      describe_result, false},
+    {"conformance", "Conformance documents", report::conformance_schema,
+     "What `kvsim conform --json` prints: how many recorded cases of each family kvsim decides as "
+     "the engine did, and the first difference. [How to check an engine's "
+     "trace](../howto/check-an-engine-trace.md) has the format of the cases.",
+     describe_default<report::ConformanceDocument>, false},
     {"model", "Model files", spec::model_schema,
      "A language model: dimensions, layer groups, quantization. `kvsim model import` writes one "
      "from a "

@@ -2,6 +2,7 @@
 
 #include "cli/explain/topic.h"
 #include "cluster/router.h"
+#include "conform/operations.h"
 #include "engine/registry.h"
 #include "report/exporter.h"
 #include "workload/generate/kinds.h"
@@ -26,6 +27,8 @@ void add_policy_topics(std::vector<Topic>& out) {
   add_all(out, "router policy", cluster::routers());
   add_all(out, "trace format", workload::trace_formats());
   add_all(out, "written trace format", workload::trace_writers());
+  out.push_back({"recorded format", "steps", "a whole run of an engine, step by step", {}});
+  add_all(out, "recorded format", conform::operation_families());
   add_all(out, "request kind", workload::request_kinds());
   add_all(out, "report format", report::exporters());
 }
