@@ -30,6 +30,7 @@ class EchoVisitor final : public FieldVisitor {
   }
 
  protected:
+  bool begin_part(bool relevant, std::string_view) override { return relevant; }
   bool begin_optional(const Field& f, bool has_value) override {
     if (!has_value) put(f, Json());
     return has_value;

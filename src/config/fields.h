@@ -97,6 +97,15 @@ class FieldVisitor {
     end_optional();
   }
 
+  // Fields that only some of the objects of a kind have any use for, among them one of `owner`
+  // ("the profile sglang"). Irrelevant ones are errors where a file gives them, and are not echoed.
+  template <class Visit>
+  void part(bool relevant, std::string_view owner, Visit visit) {
+    if (!begin_part(relevant, owner)) return;
+    visit();
+    end_part();
+  }
+
   // Nested structs.
   template <class T>
   void object(const Field& f, T& value) {
@@ -124,6 +133,8 @@ class FieldVisitor {
   }
 
  protected:
+  virtual bool begin_part(bool, std::string_view) { return true; }  // false: skip them
+  virtual void end_part() {}
   virtual bool begin_optional(const Field&, bool has_value) = 0;
   virtual void end_optional() = 0;
   virtual bool begin_object(const Field&) = 0;  // false: skip the members

@@ -151,6 +151,11 @@ class Reader final : public FieldVisitor {
   }
 
  protected:
+  bool begin_part(bool relevant, std::string_view owner) override {
+    owner_ = relevant ? "" : owner;
+    return true;
+  }
+  void end_part() override { owner_ = {}; }
   // Absent: a value that the struct starts with stays; null takes it away.
   bool begin_optional(const Field& f, bool has_value) override {
     const Value v = peek(f);
@@ -238,6 +243,10 @@ class Reader final : public FieldVisitor {
             "two-names", fmt::format("\"{}\" and \"{}\" are the same field", f.name, alias),
             "keep one of them"));
     }
+    if (found.exists() && !owner_.empty() && !again)
+      diagnostics_.add(found.key_diagnostic("field-without-use",
+                                            fmt::format("\"{}\" is a field of {}", f.name, owner_),
+                                            "leave it out"));
     return found;
   }
   Value take(const Field& f) {
@@ -299,6 +308,7 @@ class Reader final : public FieldVisitor {
   Diagnostics& diagnostics_;
   Origins* origins_;
   std::vector<Scope> scopes_;
+  std::string_view owner_;  // of the irrelevant part that is being read; empty outside of one
 };
 
 }  // namespace

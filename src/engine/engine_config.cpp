@@ -1,5 +1,7 @@
 #include "engine/engine_config.h"
 
+#include "engine/registry.h"
+
 namespace kvsim::engine {
 
 using config::above;
@@ -12,6 +14,23 @@ void fields(config::FieldVisitor& v, CostConfig& c) {
            c.kind, cost_kind_names);
   v.field({"step", "duration of every step, for kind constant"}, c.step, above_up_to(0, 1e6));
 }
+
+namespace {
+
+void vllm_fields(config::FieldVisitor& v, EngineConfig& c) {
+  v.field({"long_prefill_token_threshold", "most tokens of one prompt in a step; 0: no limit"},
+          c.long_prefill_token_threshold, between(0, 1e9));
+  v.choice({"scheduling_policy", "order of admission and choice of the preempted"},
+           c.scheduling_policy, scheduling_policy_names);
+  v.field({"scheduler_reserve_full_isl",
+           "admit a request only if its whole input fits the free blocks"},
+          c.scheduler_reserve_full_isl);
+  v.field({"watermark", "share of the blocks kept free at admission while others run"}, c.watermark,
+          between(0, 0.999));
+  fields(v, c.vllm);
+}
+
+}  // namespace
 
 void fields(config::FieldVisitor& v, EngineConfig& c) {
   v.field({"profile", "engine whose rules are followed"}, c.profile);
@@ -57,22 +76,18 @@ void fields(config::FieldVisitor& v, EngineConfig& c) {
           c.enable_prefix_caching);
   v.field({"enable_chunked_prefill", "split prompts over steps to fill the token budget"},
           c.enable_chunked_prefill);
-  v.field({"long_prefill_token_threshold", "most tokens of one prompt in a step; 0: no limit"},
-          c.long_prefill_token_threshold, between(0, 1e9));
-  v.choice({"scheduling_policy", "order of admission and choice of the preempted"},
-           c.scheduling_policy, scheduling_policy_names);
-  v.field({"scheduler_reserve_full_isl",
-           "admit a request only if its whole input fits the free blocks"},
-          c.scheduler_reserve_full_isl);
-  v.field({"watermark", "share of the blocks kept free at admission while others run"}, c.watermark,
-          between(0, 0.999));
   v.field({"async_scheduling",
            "schedule a step before the previous one has returned (SGLang's overlap); unset: false"},
           c.async_scheduling);
-  fields(v, c.vllm);
-  fields(v, c.sglang);
-  fields(v, c.trtllm);
-  fields(v, c.static_batching);
+  // An unknown profile is an error of its own: then every field may be meant.
+  const ProfileEntry* const profile = find_profile(c.profile);
+  const auto part = [&](std::string_view engine, std::string_view owner, auto visit) {
+    v.part(profile == nullptr || profile->engine == engine, owner, visit);
+  };
+  part("vllm-v1", "the vLLM profiles", [&] { vllm_fields(v, c); });
+  part("sglang", "the profile sglang", [&] { fields(v, c.sglang); });
+  part("trtllm", "the profile trtllm", [&] { fields(v, c.trtllm); });
+  part("static", "the profile static", [&] { fields(v, c.static_batching); });
   v.object({"cost", "step times"}, c.cost);
 }
 
