@@ -158,6 +158,22 @@ void Engine::measure_kv(Duration duration) {
                      to_seconds(duration));
 }
 
+// The engine itself would wait forever: a preempted request, say, that has outgrown a step without
+// chunked prefill.
+void Engine::stuck(Time now) const {
+  Diagnostic d;
+  d.code = "engine-livelock";
+  d.message = fmt::format(
+      "engine {} can schedule nothing and has nothing running: {} requests wait, {} free blocks, "
+      "at "
+      "{} s",
+      setup_.engine_index, profile_->queued(), profile_->free_blocks(), to_seconds(now));
+  d.hint =
+      "a request that was preempted may have outgrown a step: turn chunked prefill on, raise the "
+      "token budget of a step, or take a larger pool";
+  throw InputError(std::move(d));
+}
+
 void Engine::check_progress(Time now) {
   steps_without_token_ = shape_.sampled_rows > 0 ? 0 : steps_without_token_ + 1;
   if (steps_without_token_ <= livelock_steps) return;

@@ -92,6 +92,7 @@ class Engine {
   void account(Time now);
   void measure_kv(Duration duration);
   void check_progress(Time now);
+  [[noreturn]] void stuck(Time now) const;
   void start_requests(Time now);
   void emit_tokens(Time now);
   void report_finished(Slot slot, Time now);

@@ -93,7 +93,18 @@ void add_engine(std::vector<Witness>& list) {
   add("scheduler_reserve_full_isl", "small pool", "false",
       {{"cluster.pools.0.engine.max_num_batched_tokens", "128"}});
   add("watermark", "small pool", "0.3");
-  add("async_scheduling", "trace", "true");  // refused until it is modelled
+  add("async_scheduling", "trace", "true");
+  const std::vector<Setting> drafted = {
+      {"cluster.pools.0.engine.speculative",
+       R"({"method": "eagle3", "num_speculative_tokens": 4, "accept_pattern": [2, 1]})"}};
+  add("speculative.method", "trace", "ngram", drafted);
+  add("speculative.num_speculative_tokens", "trace", "1", drafted);
+  // Parallel drafts of a draft model cost input slots of the step.
+  add("speculative.parallel_drafting", "trace", "true",
+      {{drafted[0].path,
+        R"({"method": "draft_model", "num_speculative_tokens": 9, "accept_pattern": [2]})"},
+       {"cluster.pools.0.engine.max_num_batched_tokens", "256"}});
+  add("speculative.accept_pattern", "trace", "[4]", drafted);
   add("batching", "static", "request");
   add("reservation", "static", "oracle");
   add("allocator", "static", "buddy", {{"cluster.pools.0.engine.reservation", "oracle"}});

@@ -38,10 +38,15 @@ class VllmV1 final : public Profile {
       return fmt::format("it needs {} KV blocks of {} tokens and the pool has {}",
                          blocks_.ceil_blocks(blocks_.slots(most)), limits_.block_tokens,
                          blocks_.pool().usable());
-    if (!limits_.enable_chunked_prefill && spec.prompt_tokens > limits_.max_num_batched_tokens)
+    const std::int64_t step = limits_.max_num_batched_tokens - draft_slots_;
+    if (step < 1)
+      return fmt::format("max_num_batched_tokens {} holds no token beside {} slots of the drafter",
+                         limits_.max_num_batched_tokens, draft_slots_);
+    if (!limits_.enable_chunked_prefill && spec.prompt_tokens > step)
       return fmt::format(
-          "its prompt of {} tokens exceeds max_num_batched_tokens {} and chunked prefill is off",
-          spec.prompt_tokens, limits_.max_num_batched_tokens);
+          "its prompt of {} tokens exceeds the {} that fit a step of max_num_batched_tokens {} and "
+          "chunked prefill is off",
+          spec.prompt_tokens, step, limits_.max_num_batched_tokens);
     return std::nullopt;
   }
 
