@@ -187,7 +187,7 @@ std::string simulate(const engine::ProfileEntry& profile, const World& world) {
 
 }  // namespace
 
-TEST_CASE("under every profile requests end once, blocks balance and runs repeat") {
+TEST_CASE("under every profile requests end once and blocks balance and runs repeat") {
   for (const engine::ProfileEntry& profile : engine::profiles()) {
     CAPTURE(profile.name);
     KVSIM_PROPERTY("INV-18: " + std::string(profile.name), [&] {
