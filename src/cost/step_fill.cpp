@@ -61,6 +61,7 @@ StepFill::StepFill(const spec::ModelSpec& model) {
     if (out.rule == Rule::all && g.indexer && g.indexer->top_k > 0)
       out = {Rule::window, g.indexer->top_k, 1, 0};
   }
+  for (const Group& g : groups_) linear_ &= g.rule == Rule::nothing || g.rule == Rule::all;
 }
 
 StepFill::Reads StepFill::reads(const Group& g, std::int64_t context, std::int64_t queries) {
@@ -130,6 +131,21 @@ void StepFill::add_decode(StepShape& shape, std::int64_t context, std::int64_t q
     const Reads r = reads(groups_[i], context, queries);
     shape.groups[i].decode_kv_tokens += r.tokens;
     shape.groups[i].decode_pairs += r.pairs;
+  }
+}
+
+void StepFill::add_decodes(StepShape& shape, std::int64_t count, std::int64_t contexts) const {
+  KVSIM_CHECK(linear_, "decodes are summed up though a group reads only a part of the context");
+  shape.tokens += count;
+  shape.decode_requests += count;
+  shape.sampled_rows += count;
+  const double read = wide(contexts + count);
+  shape.context.decode_kv_tokens += read;
+  shape.context.decode_pairs += read;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count_); ++i) {
+    if (groups_[i].rule != Rule::all) continue;
+    shape.groups[i].decode_kv_tokens += read;
+    shape.groups[i].decode_pairs += read;
   }
 }
 

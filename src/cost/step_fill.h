@@ -17,6 +17,10 @@ class StepFill {
   // speculative verify) and samples `rows`.
   void add_decode(StepShape& shape, std::int64_t context, std::int64_t queries = 1,
                   std::int64_t rows = 1) const;
+  // The same for `count` requests with one query and one row each, whose contexts add up to
+  // `contexts`. Requires linear(): no group reads less than everything.
+  void add_decodes(StepShape& shape, std::int64_t count, std::int64_t contexts) const;
+  bool linear() const { return linear_; }
   // A prefill chunk of `queries` tokens after `context` computed ones. `rows` is 1 when it ends the
   // prompt.
   void add_chunk(StepShape& shape, std::int64_t context, std::int64_t queries,
@@ -37,6 +41,7 @@ class StepFill {
   static Reads reads(const Group& g, std::int64_t context, std::int64_t queries);
 
   int count_ = 0;
+  bool linear_ = true;
   std::array<Group, max_groups> groups_{};
 };
 

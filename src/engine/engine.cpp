@@ -27,7 +27,8 @@ Engine::Engine(const EngineSetup& setup, metrics::Recorder& recorder, StepSink* 
       recorder_(recorder),
       sink_(sink),
       profile_(setup.profile->make(setup.limits, requests_)),
-      fill_(*setup.model) {}
+      fill_(*setup.model),
+      block_tokens_(profile_->block_tokens()) {}
 
 void Engine::submit(workload::RequestSpec& spec, bool measured) {
   const Slot slot = requests_.take();
@@ -57,16 +58,16 @@ Duration Engine::begin_step(Time now) {
   const bool async = setup_.limits.async_scheduling;
   if (async) current_ ^= 1U;  // the plan made ahead, or what an attempt without a step left in it
   if (!ahead_) {
-    schedule(plan());
-    KVSIM_CHECK(!plan().scheduled.empty(), "nothing can be scheduled: {} requests, {} free blocks",
-                profile_->queued(), profile_->free_blocks());
+    profile_->schedule(plan());
+    if (plan().scheduled.empty()) stuck(now);
+    stamp(plan());
   }
   if (async) {
-    if (profile_->has_work()) schedule(next());
+    if (profile_->has_work()) profile_->schedule(next());
     ahead_ = !next().scheduled.empty();
+    stamp(next());
   }
   expect_tokens();
-  fill_shape();
   const Duration duration = to_duration(setup_.cost->step_seconds(shape_));
   KVSIM_CHECK(duration.value() > 0, "a step of {} tokens takes no time", shape_.tokens);
   totals_.busy += duration;
@@ -79,40 +80,52 @@ Duration Engine::begin_step(Time now) {
   return duration;
 }
 
-void Engine::schedule(StepPlan& plan) {
-  profile_->schedule(plan);
+void Engine::stamp(StepPlan& plan) const {
   for (StepPlan::Scheduled& item : plan.scheduled) item.epoch = requests_[item.slot].epoch;
 }
 
-// How many tokens the step will emit, and whom they complete. With a step scheduled ahead this
-// comes after it: a request that it retracted emits nothing.
+// What the step costs, how many tokens it will emit, and whom they complete. With a step scheduled
+// ahead this comes after it: a request that it retracted emits nothing.
 void Engine::expect_tokens() {
-  const auto& speculative = setup_.limits.vllm.speculative;
-  for (StepPlan::Scheduled& item : plan().scheduled) {
-    RequestState& r = requests_[item.slot];
-    item.emitted = 0;
-    if (!item.samples || item.epoch != r.epoch) continue;
-    std::int64_t accepted = 0;
-    if (item.drafts > 0 && speculative && !speculative->accept_pattern.empty()) {
-      const auto& pattern = speculative->accept_pattern;
-      const auto at = static_cast<std::size_t>(r.verifications) % pattern.size();
-      accepted = std::min<std::int64_t>(pattern[at], item.drafts);
+  shape_ = {};
+  unfilled_ = 0;
+  std::int64_t decodes = 0, context = 0;  // of plain decodes
+  StepPlan& p = plan();
+  for (StepPlan::Scheduled& item : p.scheduled) {
+    const RequestState& r = requests_[item.slot];
+    unfilled_ += unfilled(item.computed + item.tokens);
+    if (item.tokens == 1 && item.samples) {
+      ++decodes;
+      context += item.computed;
+      item.emitted = item.epoch == r.epoch;
+    } else {
+      expect_rows(item);
     }
-    if (item.drafts > 0) ++r.verifications;
-    item.emitted = static_cast<std::int32_t>(1 + accepted);
-    if (r.tokens + item.emitted >= r.stop_at) plan().finished.push_back(item.slot);
+    if (item.emitted > 0 && r.tokens + item.emitted >= r.stop_at) p.finished.push_back(item.slot);
   }
+  if (fill_.linear()) return fill_.add_decodes(shape_, decodes, context);
+  for (const StepPlan::Scheduled& item : p.scheduled)
+    if (item.tokens == 1 && item.samples) fill_.add_decode(shape_, item.computed);
 }
 
-void Engine::fill_shape() {
-  shape_ = {};
-  for (const StepPlan::Scheduled& item : plan().scheduled) {
-    const std::int64_t rows = item.samples ? 1 + item.drafts : 0;
-    if (item.tokens == 1 || item.drafts > 0)
-      fill_.add_decode(shape_, item.computed, item.tokens, rows);
-    else
-      fill_.add_chunk(shape_, item.computed, item.tokens, rows);
-  }
+// A prefill chunk, or drafts to verify.
+void Engine::expect_rows(StepPlan::Scheduled& item) {
+  RequestState& r = requests_[item.slot];
+  const std::int64_t rows = item.samples ? 1 + item.drafts : 0;
+  if (item.tokens == 1 || item.drafts > 0)
+    fill_.add_decode(shape_, item.computed, item.tokens, rows);
+  else
+    fill_.add_chunk(shape_, item.computed, item.tokens, rows);
+  item.emitted = 0;
+  if (!item.samples || item.epoch != r.epoch) return;
+  item.emitted = 1;
+  const auto& speculative = setup_.limits.vllm.speculative;
+  if (item.drafts == 0 || !speculative) return;
+  const std::vector<std::int64_t>& pattern = speculative->accept_pattern;
+  const auto verification = static_cast<std::size_t>(r.verifications++);
+  if (pattern.empty()) return;
+  item.emitted += static_cast<std::int32_t>(
+      std::min<std::int64_t>(pattern[verification % pattern.size()], item.drafts));
 }
 
 void Engine::account(Time now) {
@@ -136,19 +149,14 @@ void Engine::account(Time now) {
 // In a paged pool what is held is full of tokens, but for the end of each request's last block.
 void Engine::measure_kv(Duration duration) {
   const StepPlan& p = plan();
-  const std::int64_t block = profile_->block_tokens();
+  const std::int64_t block = block_tokens_;
   const std::int64_t pool = profile_->usable_blocks() * block;
   KvUse use;
   if (p.kv_use) {
     use = *p.kv_use;
   } else {
     const std::int64_t held = pool - p.free_blocks * block;
-    if (block > 1)
-      for (const StepPlan::Scheduled& item : p.scheduled) {
-        const std::int64_t last = (item.computed + item.tokens) % block;
-        if (last > 0) use.internal += block - last;
-      }
-    use.internal = std::min(use.internal, held);
+    use.internal = std::min(unfilled_, held);
     use.states = held - use.internal;
   }
   const bool pressed =

@@ -86,9 +86,14 @@ class Engine {
  private:
   StepPlan& plan() { return plans_[current_]; }
   StepPlan& next() { return plans_[current_ ^ 1U]; }
-  void schedule(StepPlan& plan);
-  void fill_shape();
+  void stamp(StepPlan& plan) const;
   void expect_tokens();
+  void expect_rows(StepPlan::Scheduled& item);
+  // Slots that so many tokens leave empty in their last block.
+  std::int64_t unfilled(std::int64_t tokens) const {
+    if ((block_tokens_ & (block_tokens_ - 1)) == 0) return -tokens & (block_tokens_ - 1);
+    return (block_tokens_ - tokens % block_tokens_) % block_tokens_;
+  }
   void account(Time now);
   void measure_kv(Duration duration);
   void check_progress(Time now);
@@ -108,6 +113,8 @@ class Engine {
   std::array<StepPlan, 2> plans_;  // the step that runs, and the one scheduled ahead
   unsigned current_ = 0;
   bool ahead_ = false;
+  std::int64_t block_tokens_;
+  std::int64_t unfilled_ = 0;  // slots at the ends of the last blocks of the step's requests
   Time previous_end_{std::int64_t{-1}};
   Totals totals_;
   double sampled_s_ = 0;
