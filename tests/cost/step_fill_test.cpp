@@ -64,3 +64,29 @@ TEST_CASE("a batch of equal decodes is the sum of its requests") {
   for (std::size_t i = 0; i < sum.groups.size(); ++i)
     CHECK(once.groups[i].decode_kv_tokens == sum.groups[i].decode_kv_tokens);
 }
+
+TEST_CASE("decodes summed up are the decodes one by one") {
+  spec::ModelSpec model;
+  model.layer_groups.resize(2);
+  model.layer_groups[0].attention = spec::AttentionKind::full;
+  model.layer_groups[1].attention = spec::AttentionKind::recurrent;
+  const cost::StepFill fill(model);
+  REQUIRE(fill.linear());
+  cost::StepShape one_by_one, summed;
+  std::int64_t contexts = 0;
+  for (std::int64_t context = 1; context < 3000; context += 37) {
+    fill.add_decode(one_by_one, context);
+    contexts += context;
+  }
+  fill.add_decodes(summed, one_by_one.decode_requests, contexts);
+  CHECK(summed.tokens == one_by_one.tokens);
+  CHECK(summed.sampled_rows == one_by_one.sampled_rows);
+  CHECK(summed.context.decode_pairs == one_by_one.context.decode_pairs);
+  for (std::size_t i = 0; i < 2; ++i) {
+    CHECK(summed.groups[i].decode_pairs == one_by_one.groups[i].decode_pairs);
+    CHECK(summed.groups[i].decode_kv_tokens == one_by_one.groups[i].decode_kv_tokens);
+  }
+  model.layer_groups[1].attention = spec::AttentionKind::sliding_window;
+  model.layer_groups[1].window = 128;
+  CHECK(!cost::StepFill(model).linear());
+}
