@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "engine/profiles/sglang/rules.h"
+#include "engine/profiles/sglang/sglang.h"
 #include "engine/profiles/static_batching/rules.h"
 #include "engine/profiles/static_batching/static_batching.h"
 #include "engine/profiles/vllm_v1.h"
@@ -14,6 +16,10 @@ constexpr std::array entries{
                  "vLLM V1: continuous batching, chunked prefill, paged blocks, hash-chain prefix "
                  "cache, preemption by recompute",
                  "main of 2026-08-17", "vllm-v1", make_vllm_v1},
+    ProfileEntry{"sglang",
+                 "SGLang: prefill before decode, radix prefix cache, admission by an output "
+                 "estimate, retraction, optional host pool",
+                 "main of 2026-07-20", "sglang", make_sglang, sglang_rules},
     ProfileEntry{"static",
                  "before paging: contiguous slots reserved per request, batched by request "
                  "(FasterTransformer) or by iteration (Orca)",

@@ -213,6 +213,9 @@ constexpr CodeText codes[] = {
      "The message says what the first one lacks."},
     {"engine-livelock", "an engine makes no progress for many steps",
      "Please report it with the scenario: schedulers should not do that."},
+    {"engine-out-of-memory", "the engine would stop here for want of KV slots",
+     "SGLang admits by an estimate of the outputs; where it was too low and nobody can be "
+     "retracted, it raises an error. Raise schedule_conservativeness or the pool."},
 };
 
 }  // namespace
