@@ -81,7 +81,8 @@ void WaitingQueue::match_all() {
     const kv::KeyView key = kv_.known_key(slot);
     const PrefixCache::Match found = kv_.cache().match(key);
     held.node = found.node;
-    cached_.push_back(std::min(found.length, key.tokens - 1));
+    held.prefix = static_cast<std::int32_t>(found.length);
+    cached_.push_back(std::min(found.length + found.host_length, key.tokens - 1));
   }
 }
 
@@ -89,7 +90,7 @@ void WaitingQueue::by_prefix() {
   match_all();
   scratch_.reset();
   sort_by([&](std::size_t i) {
-    if (cached_[i] > few_cached) return -cached_[i];
+    if (kv_[queue_[i]].prefix > few_cached) return -cached_[i];
     const kv::KeyView key = kv_.known_key(queue_[i]);
     if (scratch_.match(key).length >= follows_a_leader)
       return std::numeric_limits<std::int64_t>::max();
