@@ -44,7 +44,7 @@ void Engine::submit(workload::RequestSpec& spec, bool measured) {
   if (r.stop_at < r.spec.prompt_tokens + std::min(r.spec.output_tokens, r.spec.max_tokens))
     ++totals_.truncated;
   r.measured = measured;
-  r.drafts = r.verifications = r.in_flight = 0;
+  r.drafts = r.verifications = r.in_flight = r.unsettled = 0;
   r.cached_tokens = 0;
   r.preemptions = 0;
   r.first_scheduled = r.first_token = r.last_token = Time(-1);

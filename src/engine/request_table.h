@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kv/block_manager.h"
+#include "kv/groups/group_table.h"
 #include "units/units.h"
 #include "workload/request.h"
 
@@ -27,9 +28,11 @@ struct RequestState {
   std::int32_t drafts = 0;         // drafts proposed for its next step
   std::int32_t verifications = 0;  // steps that verified drafts so far
   std::int32_t in_flight = 0;      // tokens that steps in flight will emit at least
+  std::int32_t unsettled = 0;      // computed tokens whose steps are still in flight
   bool measured = true;            // false: warm-up, left out of the statistics
 
   kv::BlockTable table;
+  kv::GroupTable groups;  // instead of the table, where the engine keeps several KV cache groups
   kv::TokenChain chain;
   workload::RequestSpec spec;
   std::int64_t cached_tokens = 0;  // prefix found at first admission

@@ -6,6 +6,7 @@
 
 #include "diag/suggest.h"
 #include "engine/registry.h"
+#include "scenario/kv_groups.h"
 #include "spec/weights.h"
 #include "units/format.h"
 
@@ -148,6 +149,7 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
   c.gpu_memory_utilization = filled.memory_fraction.value_or(filled.rules.default_utilization);
   if (!c.engine_version) c.engine_version = std::string(filled.rules.first_version);
   warnings.insert(warnings.end(), pool.size.warnings.begin(), pool.size.warnings.end());
+  check_kv_groups(c, warnings, error);
 
   const std::optional<std::int64_t> given = given_blocks(c);
   pool.num_blocks = given ? *given : single_table_blocks(pool.size, *c.max_num_seqs, warnings);

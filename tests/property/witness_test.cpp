@@ -20,7 +20,8 @@ namespace {
 constexpr auto worlds = "tests/property/worlds";
 
 std::string path_of(std::string field) {
-  if (const auto at = field.find("[]"); at != field.npos) field.replace(at, 2, ".0");
+  for (auto at = field.find("[]"); at != field.npos; at = field.find("[]"))
+    field.replace(at, 2, ".0");
   return field;
 }
 

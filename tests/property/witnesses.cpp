@@ -6,7 +6,8 @@ namespace {
 const std::string engine = "cluster.pools[].engine.";
 
 std::string path_of(std::string field) {
-  if (const auto at = field.find("[]"); at != field.npos) field.replace(at, 2, ".0");
+  for (auto at = field.find("[]"); at != field.npos; at = field.find("[]"))
+    field.replace(at, 2, ".0");
   return field;
 }
 
@@ -105,6 +106,22 @@ void add_engine(std::vector<Witness>& list) {
         R"({"method": "draft_model", "num_speculative_tokens": 9, "accept_pattern": [2]})"},
        {"cluster.pools.0.engine.max_num_batched_tokens", "256"}});
   add("speculative.accept_pattern", "trace", "[4]", drafted);
+  const auto groups = [](const std::string& first) {
+    return Setting{"cluster.pools.0.engine.kv_groups", "[" + first + R"(, {"kind": "full"}])"};
+  };
+  const Setting window = groups(R"({"kind": "sliding_window", "window": 32})");
+  const Setting roomy{"cluster.pools.0.engine.num_gpu_blocks_override", "220"};
+  const Setting states = groups(R"({"kind": "mamba"})");
+  add("kv_groups[].kind", "trace", "full", {groups(R"({"kind": "mamba"})")});
+  add("kv_groups[].window", "small pool", "200", {roomy, window});
+  add("kv_groups[].attention_chunk_size", "small pool", "256",
+      {roomy, groups(R"({"kind": "chunked_local", "attention_chunk_size": 32})")});
+  add("prefix_cache_retention_interval", "trace", "16",
+      {states, {"cluster.pools.0.engine.mamba_cache_mode", "all"}});
+  add("mamba_cache_mode", "trace", "none", {states});
+  add("mamba_block_size", "trace", "64",
+      {states, {"cluster.pools.0.engine.mamba_cache_mode", "all"}});
+  add("prefix_match_unit", "trace", "4", {states});
   add("batching", "static", "request");
   add("reservation", "static", "oracle");
   add("allocator", "static", "buddy", {{"cluster.pools.0.engine.reservation", "oracle"}});

@@ -55,6 +55,36 @@ bool has(const std::string& text, const char* part) { return text.find(part) != 
 
 }  // namespace
 
+TEST_SUITE("scenario/kv_groups") {
+  TEST_CASE("a group needs the length of its kind and takes no other") {
+    World w;
+    const auto refusal = [&](const std::string& groups, const std::string& more = "") {
+      return w.refusal(World::text(R"(,"kv_groups":[)" + groups + "]" + more));
+    };
+    CHECK(has(refusal(R"({"kind":"sliding_window"})"), "needs \"window\""));
+    CHECK(has(refusal(R"({"kind":"chunked_local"})"), "needs \"attention_chunk_size\""));
+    CHECK(has(refusal(R"({"kind":"full","window":5})"), "no meaning for a group of kind full"));
+    CHECK(refusal(R"({"kind":"full"},{"kind":"sliding_window","window":64})").empty());
+  }
+
+  TEST_CASE("states at block boundaries need chunked prefill and whole blocks") {
+    World w;
+    const auto refusal = [&](const std::string& more) {
+      return w.refusal(World::text(R"(,"kv_groups":[{"kind":"full"},{"kind":"mamba"}])" + more));
+    };
+    CHECK(refusal("").empty());
+    CHECK(has(refusal(R"(,"enable_chunked_prefill":false)"), "need chunked prefill"));
+    CHECK(refusal(R"(,"enable_chunked_prefill":false,"mamba_cache_mode":"none")").empty());
+    CHECK(has(refusal(R"(,"mamba_block_size":64)"), "must be block_size, 16"));
+    CHECK(has(refusal(R"(,"prefix_match_unit":5)"), "does not divide"));
+    CHECK(refusal(R"(,"prefix_match_unit":4)").empty());
+    CHECK(has(w.refusal(World::text(R"(,"prefix_match_unit":4)")), "beside recurrent states"));
+    CHECK(w.resolve(World::text(R"(,"kv_groups":[{"kind":"mamba"}],"enable_prefix_caching":false,)"
+                                R"("mamba_cache_mode":"all")"))
+              .warnings.size() == 1);
+  }
+}
+
 TEST_SUITE("scenario/load") {
   TEST_CASE("every open default is filled in and echoed") {
     World w;

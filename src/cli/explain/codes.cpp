@@ -203,6 +203,9 @@ constexpr CodeText codes[] = {
      "kvsim plan shows the memory line by line and what would fit."},
     {"pool-too-small", "the KV pool does not hold one request of max_model_len",
      "Lower max_model_len, enlarge the pool, or set allow_small_pool for recorded traces."},
+    {"kv-groups", "the KV cache groups of an engine contradict each other or the block size",
+     "A sliding_window group needs its window, a chunked_local group its chunk; states that are "
+     "kept at block boundaries need chunked prefill and blocks of block_size tokens."},
     {"not-modelled", "the field asks for something this version does not model", ""},
     {"field-without-use", "a field has no meaning beside the others", ""},
     {"scenario-note", "a remark on how a scenario was resolved", ""},

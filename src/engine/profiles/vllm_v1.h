@@ -5,8 +5,7 @@
 
 namespace kvsim::engine {
 
-// vLLM V1's scheduler (vllm/v1/core/sched/scheduler.py, main of 2026-08-17), synchronous, one
-// full-attention KV group:
+// vLLM V1's scheduler (vllm/v1/core/sched/scheduler.py, main of 2026-08-17):
 //
 //   1. running requests first, in order of admission: decodes and prefill chunks alike;
 //   2. if a block is missing, the last running request (priority policy: the least urgent) is
@@ -14,8 +13,13 @@ namespace kvsim::engine {
 //   3. waiting requests are admitted only in a step that preempts nobody, in order, until the token
 //      budget, max_num_seqs or the blocks end; the first that does not fit stops the pass;
 //   4. with reserve_full_input, admission needs free blocks for the whole input, not the first
-//   chunk;
-//   5. blocks are hashed when they get their tokens, so equal prompts share within one step.
+//      chunk;
+//   5. blocks are hashed when they get their tokens, so equal prompts share within one step;
+//      recurrent states cannot be shared before the next;
+//   6. drafts are verified beside the newest token; a request admitted with a single token left
+//      joins decodes that verify drafts at their length, its places filled with drafts.
+//
+// The KV cache has one full-attention group, or the groups of SchedulerLimits::vllm.kv_groups.
 std::unique_ptr<Profile> make_vllm_v1(const SchedulerLimits& limits, RequestTable& requests);
 
 }  // namespace kvsim::engine

@@ -100,9 +100,9 @@ std::int64_t GroupManager::admission_need(std::size_t group, std::int64_t hit, s
     const bool grows = spec.blocks(tokens) - 1 + states > size(hits);
     fresh = grows || copies > 0 ? states : 0;
   } else {
-    const std::int64_t speculative =
-        spec.kind == GroupKind::mamba ? options_.speculative_tokens : 0;
-    std::int64_t required = spec.blocks(slots(tokens)) + speculative;
+    // The gate looks at the input alone.
+    std::int64_t required =
+        spec.blocks(cap == Cap::gate ? tokens : slots(tokens)) + speculative_blocks(spec);
     if (cap == Cap::gate)
       required = std::min(
           required, spec.admission_cap(options_.in_flight_tokens, options_.blocks.max_model_len)
@@ -164,9 +164,8 @@ bool GroupManager::admit(GroupTable& table, TokenChain& chain, const Admission& 
 std::int64_t GroupManager::extension_need(const GroupTable::Group& table, const GroupSpec& spec,
                                           std::int64_t tokens) const {
   if (!aligned_states(spec)) {
-    const std::int64_t speculative =
-        spec.kind == GroupKind::mamba ? options_.speculative_tokens : 0;
-    return std::max<std::int64_t>(0, spec.blocks(slots(tokens)) + speculative - size(table.blocks));
+    return std::max<std::int64_t>(
+        0, spec.blocks(slots(tokens)) + speculative_blocks(spec) - size(table.blocks));
   }
   // The speculative blocks move on with the state: one fresh block is enough. A tail takes that
   // one too, beside the copy.
@@ -226,8 +225,7 @@ void GroupManager::copy_block(GroupTable::Group& table, std::size_t group, std::
 }
 
 void GroupManager::grow(GroupTable::Group& table, const GroupSpec& spec, std::int64_t tokens) {
-  const std::int64_t speculative = spec.kind == GroupKind::mamba ? options_.speculative_tokens : 0;
-  const std::int64_t want = spec.blocks(slots(tokens)) + speculative;
+  const std::int64_t want = spec.blocks(slots(tokens)) + speculative_blocks(spec);
   while (size(table.blocks) < want) table.blocks.push_back(pool_.allocate());
 }
 
@@ -313,9 +311,7 @@ std::int64_t GroupManager::quiet_until(const GroupTable& table) const {
     const GroupTable::Group& group = table.groups[g];
     if (group.tail) return 0;
     if (group.last_state >= 0 && group.blocks[index(group.last_state)] != null_block) return 0;
-    const std::int64_t speculative =
-        spec.kind == GroupKind::mamba ? options_.speculative_tokens : 0;
-    until = std::min(until, (size(group.blocks) - speculative) * spec.block_tokens);
+    until = std::min(until, (size(group.blocks) - speculative_blocks(spec)) * spec.block_tokens);
     until = std::min(until, spec.skips_next_at(group.skipped).value_or(until));
   }
   return until;
@@ -335,8 +331,7 @@ std::int64_t GroupManager::blocks_at_gate(std::int64_t tokens) const {
       need += 1 + options_.speculative_tokens;
       continue;
     }
-    const std::int64_t required = spec.blocks(slots(tokens)) +
-                                  (spec.kind == GroupKind::mamba ? options_.speculative_tokens : 0);
+    const std::int64_t required = spec.blocks(tokens) + speculative_blocks(spec);
     need += std::min(required,
                      spec.admission_cap(options_.in_flight_tokens, options_.blocks.max_model_len)
                          .value_or(required));
@@ -348,13 +343,11 @@ std::int64_t GroupManager::blocks_alone(std::int64_t settled, std::int64_t end,
                                         std::int64_t prompt) const {
   std::int64_t need = 0;
   for (const GroupSpec& spec : options_.groups) {
-    const std::int64_t speculative =
-        spec.kind == GroupKind::mamba ? options_.speculative_tokens : 0;
     if (!aligned_states(spec)) {
-      need += spec.blocks(slots(end)) + speculative - spec.skipped_blocks(settled);
+      need += spec.blocks(slots(end)) + speculative_blocks(spec) - spec.skipped_blocks(settled);
       continue;
     }
-    need += 1 + speculative;
+    need += 1 + speculative_blocks(spec);
     if (settled > 0 && settled == tail_point(prompt))
       need += 2;
     else if (settled > 0 && spec.blocks(end) > spec.blocks(settled))

@@ -92,6 +92,9 @@ class GroupManager {
   bool aligned_states(const GroupSpec& spec) const {
     return spec.kind == GroupKind::mamba && options_.state_mode == StateMode::align;
   }
+  std::int64_t speculative_blocks(const GroupSpec& spec) const {
+    return spec.kind == GroupKind::mamba ? options_.speculative_tokens : 0;
+  }
   std::int64_t slots(std::int64_t tokens) const;
   bool cut(std::int64_t hit) const { return hit % block_tokens() != 0 && tails_; }
   std::int64_t tail_point(std::int64_t prompt) const;

@@ -20,7 +20,7 @@ std::int64_t StateChunks::cut(const Chunk& c) const {
       drops_last_block ? std::max<std::int64_t>(full - block_tokens, 0) : full;
   // Only a point inside the prompt is its tail: one among the outputs is no one's prefix.
   const std::int64_t unit = c.known / match_unit * match_unit;
-  const std::int64_t tail = unit < c.prompt ? unit : 0;
+  const std::int64_t tail = match_unit < block_tokens && unit < c.prompt ? unit : 0;
   const std::int64_t inside = c.computed % block_tokens;
   const std::int64_t block_end = inside > 0 ? c.computed - inside + block_tokens : 0;
   for (const std::int64_t stop : std::array{last, c.shared_prefix, tail, block_end})

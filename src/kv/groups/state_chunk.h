@@ -7,7 +7,7 @@ namespace kvsim::kv {
 // align; vLLM V1's scheduler, main of 2026-08-17).
 struct StateChunks {
   std::int64_t block_tokens = 16;
-  std::int64_t match_unit = 16;    // a prompt's last multiple of it is one more stop
+  std::int64_t match_unit = 16;    // smaller than a block: a prompt's last multiple is a stop
   std::int64_t largest_chunk = 0;  // that a step could schedule of one request
   bool drops_last_block = false;
 
