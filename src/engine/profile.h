@@ -23,6 +23,7 @@ struct SchedulerLimits {
   std::int64_t long_prefill_token_threshold = 0;  // 0 = none
   std::int64_t num_blocks = 0;  // vllm-v1: physical, the null block included; elsewhere usable
   std::int64_t block_tokens = 16;
+  std::int64_t host_blocks = 0;  // trtllm: blocks of host_cache_size
   bool enable_prefix_caching = true;
   bool enable_chunked_prefill = true;
   bool reserve_full_input = true;

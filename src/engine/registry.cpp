@@ -6,7 +6,10 @@
 #include "engine/profiles/sglang/sglang.h"
 #include "engine/profiles/static_batching/rules.h"
 #include "engine/profiles/static_batching/static_batching.h"
+#include "engine/profiles/trtllm/rules.h"
+#include "engine/profiles/trtllm/trtllm.h"
 #include "engine/profiles/vllm_v1.h"
+#include "engine/profiles/vllm_v1_rules.h"
 
 namespace kvsim::engine {
 namespace {
@@ -15,11 +18,18 @@ constexpr std::array entries{
     ProfileEntry{"vllm-v1",
                  "vLLM V1: continuous batching, chunked prefill, paged blocks, hash-chain prefix "
                  "cache, preemption by recompute",
-                 "main of 2026-08-17", "vllm-v1", make_vllm_v1},
+                 "main of 2026-08-17", "vllm-v1", make_vllm_v1, vllm_v1_rules},
     ProfileEntry{"sglang",
                  "SGLang: prefill before decode, radix prefix cache, admission by an output "
                  "estimate, retraction, optional host pool",
                  "main of 2026-07-20", "sglang", make_sglang, sglang_rules},
+    ProfileEntry{
+        "trtllm",
+        "TensorRT-LLM: capacity and micro-batch scheduler, paged blocks, reuse by a tree of "
+        "blocks with retention priorities and host offload",
+        "capacityScheduler.cpp 02a10fed, microBatchScheduler.cpp "
+        "0a949d31, evictionPolicy.cpp 05a91919",
+        "trtllm", make_trtllm, trtllm_rules},
     ProfileEntry{"static",
                  "before paging: contiguous slots reserved per request, batched by request "
                  "(FasterTransformer) or by iteration (Orca)",

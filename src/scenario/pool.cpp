@@ -194,6 +194,9 @@ engine::SchedulerLimits limits(const ResolvedPool& pool) {
   l.long_prefill_token_threshold = c.long_prefill_token_threshold;
   l.num_blocks = pool.num_blocks;
   l.block_tokens = *c.block_size;
+  if (const double block = block_bytes(pool.size); block > 0)
+    l.host_blocks =
+        static_cast<std::int64_t>(static_cast<double>(c.trtllm.host_cache_size.value()) / block);
   l.enable_prefix_caching = c.enable_prefix_caching;
   l.enable_chunked_prefill = c.enable_chunked_prefill;
   l.reserve_full_input = c.scheduler_reserve_full_isl;

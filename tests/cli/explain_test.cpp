@@ -6,6 +6,7 @@
 #include "cli/explain/topic.h"
 #include "cli/harness.h"
 #include "config/echo.h"
+#include "engine/registry.h"
 #include "report/result_fields.h"
 
 using kvsim::cli::all_topics;
@@ -46,6 +47,27 @@ TEST_CASE("explain prints text and JSON and lists its topics") {
       .out_has("error code")
       .out_has("ttft_ms")
       .out_has("model field");
+}
+
+TEST_CASE("explain prints the rules of every engine profile with their sources") {
+  for (const kvsim::engine::ProfileEntry& entry : kvsim::engine::profiles()) {
+    INFO(entry.name);
+    CHECK(!entry.version.empty());
+    auto text = Kvsim({"explain", "profile", std::string(entry.name)});
+    text.exits(0).err_is("").out_has(std::string(entry.name) + " (engine profile)");
+    for (const auto& rule : entry.rules) {
+      CHECK(!rule.rule.empty());
+      CHECK(!rule.source.empty());
+    }
+    Kvsim({"explain", "profile", std::string(entry.name), "--json"})
+        .exits(0)
+        .err_is("")
+        .out_is_json();
+  }
+  Kvsim({"explain", "profile", "vllm-v1"}).out_has("vllm/v1/core/sched/scheduler.py");
+  Kvsim({"explain", "profile"}).exits(0).out_has("trtllm").out_has("static");
+  Kvsim({"explain", "profile", "vlm-v1"}).exits(2).err_has("vllm-v1");
+  Kvsim({"explain", "ttft_ms", "more"}).exits(2).err_has("one word too many");
 }
 
 TEST_CASE("an unknown topic is answered with the nearest one") {

@@ -25,7 +25,7 @@ class SmallWorld : engine::StepSink {
   struct StepRecord {
     std::map<std::string, std::int64_t> scheduled, hits;
     std::vector<std::string> preempted, finished;
-    std::int64_t free_blocks = 0, running = 0, waiting = 0;
+    std::int64_t free_blocks = 0, running = 0, waiting = 0, lost = 0;
     engine::Refusal refusal = engine::Refusal::none;
     std::optional<engine::KvUse> kv_use;
     std::optional<std::int64_t> host_used;
@@ -74,7 +74,10 @@ class SmallWorld : engine::StepSink {
     for (const auto& item : s.plan->scheduled) record.scheduled[name(item.slot)] = item.tokens;
     for (const auto& hit : s.plan->admitted)
       if (hit.tokens > 0) record.hits[name(hit.slot)] = hit.tokens;
-    for (const auto& victim : s.plan->preempted) record.preempted.push_back(name(victim.slot));
+    for (const auto& victim : s.plan->preempted) {
+      record.preempted.push_back(name(victim.slot));
+      record.lost += victim.lost;
+    }
     for (const auto slot : s.plan->finished) record.finished.push_back(name(slot));
     for (const auto& loaded : s.plan->loaded) record.loaded[name(loaded.slot)] = loaded.tokens;
     record.free_blocks = s.plan->free_blocks;

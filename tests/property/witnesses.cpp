@@ -122,6 +122,23 @@ void add_engine(std::vector<Witness>& list) {
   add("mamba_block_size", "trace", "64",
       {states, {"cluster.pools.0.engine.mamba_cache_mode", "all"}});
   add("prefix_match_unit", "trace", "4", {states});
+  const std::string one = path_of(engine);
+  add("capacity_scheduler_policy", "trtllm", "MAX_UTILIZATION");
+  add("context_chunking_policy", "trtllm", "EQUAL_PROGRESS",
+      {{one + "max_num_batched_tokens", "256"}});
+  add("enable_partial_reuse", "trtllm", "false", {{one + "block_size", "64"}});
+  // The block that the common prompt ends in belongs to a request that runs.
+  add("copy_on_partial_reuse", "trtllm", "false", {{one + "block_size", "64"}});
+  add("host_cache_size", "trtllm", "1GiB");
+  add("secondary_offload_min_priority", "trtllm", "36", {{one + "host_cache_size", "1GiB"}});
+  add("decode_retention_priority", "trtllm", "1", {{one + "host_cache_size", "1GiB"}});
+  // Of too low a priority for the host.
+  const std::vector<Setting> retained = {
+      {one + "host_cache_size", "1GiB"},
+      {one + "token_range_retention", R"([{"token_start": 0, "token_end": 96, "priority": 1}])"}};
+  add("token_range_retention[].token_start", "trtllm", "64", retained);
+  add("token_range_retention[].token_end", "trtllm", "1500", retained);
+  add("token_range_retention[].priority", "trtllm", "90", retained);
   add("batching", "static", "request");
   add("reservation", "static", "oracle");
   add("allocator", "static", "buddy", {{"cluster.pools.0.engine.reservation", "oracle"}});

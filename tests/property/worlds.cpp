@@ -31,6 +31,10 @@ std::string world(const std::string& name) {
   // 109 usable blocks of 16 tokens: less than what runs at once.
   if (name == "small pool")
     return scenario(trace, R"(, "num_gpu_blocks_override": 110, "allow_small_pool": true)");
+  // 60 blocks of 32 tokens: what ends is evicted soon.
+  if (name == "trtllm")
+    return scenario(trace, R"(, "profile": "trtllm", "num_gpu_blocks_override": 60,
+    "allow_small_pool": true)");
   if (name == "static")
     return scenario(trace,
                     R"(, "profile": "static", "num_gpu_blocks_override": 4200, "max_num_seqs": 8)");

@@ -5,10 +5,12 @@
 
 #include "cli/commands/makers.h"
 #include "cli/explain/pages.h"
+#include "cli/explain/profile_text.h"
 #include "cli/explain/request_story.h"
 #include "cli/explain/topic.h"
 #include "config/document.h"
 #include "diag/suggest.h"
+#include "engine/registry.h"
 #include "report/table.h"
 
 namespace kvsim::cli {
@@ -25,6 +27,8 @@ class Explain final : public Command {
         .positional("TOPIC", topic_,
                     "a metric, field, flag, policy, dtype or error code (default: list them)")
         .completes(Complete::topic);
+    flags.example("kvsim explain profile vllm-v1", "the rules that an engine profile follows");
+    flags.positional("NAME", name_, "after \"profile\": the engine profile (default: list them)");
     flags
         .option("--request", request_,
                 "tell the life of the request of that id; TOPIC is a RESULT with requests")
@@ -45,6 +49,11 @@ class Explain final : public Command {
     if (!folder_.empty()) return write_pages(context);
     if (!request_.empty()) return tell_request(context);
     if (!steps_.empty()) throw UsageError("--steps goes with --request ID", {}, "usage-missing");
+    if (topic_ == "profile") return print_profile(context);
+    if (!name_.empty())
+      throw UsageError(fmt::format("{} is one word too many", config::json_string(name_)),
+                       "two words are taken for a profile: kvsim explain profile vllm-v1",
+                       "usage-extra-word");
     const std::vector<Topic> all = all_topics();
     const std::vector<Topic> found = topic_.empty() ? all : find_topics(all, topic_);
     if (found.empty()) unknown(all);
@@ -66,6 +75,25 @@ class Explain final : public Command {
       throw UsageError("--request is text for people; its file is JSON already", {},
                        "usage-extra-word");
     context.print(request_story(topic_, steps_, request_));
+    return Exit::ok;
+  }
+
+  Exit print_profile(Context& context) const {
+    std::vector<std::string> names;
+    for (const engine::ProfileEntry& entry : engine::profiles()) names.emplace_back(entry.name);
+    if (name_.empty()) {
+      report::Table table({{"profile"}, {"rules"}, {"summary"}});
+      for (const engine::ProfileEntry& entry : engine::profiles())
+        table.row({std::string(entry.name), fmt::format("{}", entry.rules.size()),
+                   std::string(entry.summary)});
+      context.print(table.text());
+      return Exit::ok;
+    }
+    const engine::ProfileEntry* profile = engine::find_profile(name_);
+    if (!profile)
+      throw UsageError(fmt::format("there is no engine profile {}", config::json_string(name_)),
+                       suggestion(name_, names), "usage-unknown-topic");
+    context.print(context.json() ? profile_json(*profile) : profile_text(*profile, context));
     return Exit::ok;
   }
 
@@ -138,7 +166,7 @@ class Explain final : public Command {
     context.print(fmt::format("{{\"schema\": \"kvsim.topics/1\", \"topics\": [{}\n]}}\n", list));
   }
 
-  std::string topic_, request_, steps_, folder_;
+  std::string topic_, name_, request_, steps_, folder_;
 };
 
 }  // namespace

@@ -1,0 +1,143 @@
+#include <algorithm>
+
+#include "diag/check.h"
+#include "kv/reuse/reuse_pool.h"
+
+// The tree inside a ReusePool: who enters, who leaves, and what holds of it.
+namespace kvsim::kv {
+
+void ReusePool::store(BlockTable& table, const ReuseKey& key, std::int64_t computed, Tail tail) {
+  if (!options_.reuse) return;
+  const std::int64_t size = options_.block_tokens, full = computed / size;
+  BlockId parent = no_block;
+  // False: what comes before has left the tree, or for the host, and nothing can hang from it.
+  const auto has_place = [&](std::int64_t i) {
+    if (i == 0) return true;
+    parent = find(key.chain->block_hash(i - 1));
+    return parent != no_block && at(parent).level == CacheLevel::primary;
+  };
+  for (; table.published < full; ++table.published) {
+    const std::int64_t i = table.published;
+    if (!has_place(i)) return;
+    const BlockHash hash = key.chain->block_hash(i);
+    const BlockId known = find(hash);
+    if (known != no_block && at(known).level == CacheLevel::primary) continue;
+    // Computed again beside its copy on the host: blocks on the GPU come first along a path.
+    if (known != no_block) {
+      leave(known);
+      if (at(known).references == 0) {
+        queues_.remove(known);
+        enqueue(known);
+      }
+    }
+    enter(table.blocks[static_cast<std::size_t>(i)], parent, key, i * size, size, hash);
+  }
+  const std::int64_t rest = computed - full * size;
+  if (tail == Tail::full_blocks || rest == 0) return;
+  const BlockId block = table.blocks[static_cast<std::size_t>(full)];
+  if (at(block).in_tree || !has_place(full)) return;
+  enter(block, parent, key, full * size, rest, 0);
+}
+
+void ReusePool::enter(BlockId block, BlockId parent, const ReuseKey& key, std::int64_t from,
+                      std::int64_t tokens, BlockHash hash) {
+  Block& b = at(block);
+  RunCursor here{key.tokens.runs};
+  here.advance(from);
+  const std::uint64_t family = family_of(parent, key.tokens.extra_key, here);
+  std::vector<BlockId>& siblings = families_[family];
+  if (hash == 0) {
+    const bool known = std::ranges::any_of(siblings, [&](BlockId id) {
+      const Block& s = at(id);
+      return s.parent == parent && s.tokens == tokens &&
+             common_tokens(here, RunCursor{s.runs}, tokens) == tokens;
+    });
+    if (known) return;
+  }
+  copy_tokens(here, tokens, b.runs);
+  b.tokens = static_cast<std::int32_t>(tokens);
+  b.hash = hash;
+  b.family = family;
+  b.parent = parent;
+  b.in_tree = true;
+  siblings.push_back(block);
+  if (hash != 0) full_[hash] = block;
+  if (parent == no_block) return;
+  Block& p = at(parent);
+  b.sibling = p.child;
+  if (p.child != no_block) at(p.child).previous_sibling = block;
+  p.child = block;
+  ++p.children;
+  ++p.primary_children;
+}
+
+void ReusePool::leave(BlockId block) {
+  Block& b = at(block);
+  while (b.child != no_block) {
+    const BlockId child = b.child;
+    leave(child);
+    // Nothing finds it any more.
+    if (at(child).references == 0) {
+      queues_.remove(child);
+      enqueue(child);
+    }
+  }
+  std::vector<BlockId>& siblings = families_.at(b.family);
+  std::erase(siblings, block);
+  if (siblings.empty()) families_.erase(b.family);
+  if (b.hash != 0) full_.erase(b.hash);
+  if (b.level == CacheLevel::secondary) --host_cached_;
+  if (b.references == 0 || b.level == CacheLevel::secondary) ++evictions_;
+  if (b.parent != no_block) {
+    Block& p = at(b.parent);
+    (b.previous_sibling == no_block ? p.child : at(b.previous_sibling).sibling) = b.sibling;
+    if (b.sibling != no_block) at(b.sibling).previous_sibling = b.previous_sibling;
+    --p.children;
+    if (b.level == CacheLevel::primary) --p.primary_children;
+  }
+  b.parent = b.sibling = b.previous_sibling = no_block;
+  b.hash = 0;
+  b.tokens = 0;
+  b.runs.clear();
+  b.in_tree = false;
+}
+
+void ReusePool::verify() const {
+  std::int64_t primary = 0, full = 0, host_cached = 0, in_tree = 0, in_families = 0;
+  for (BlockId id = 0; id < static_cast<BlockId>(blocks_.size()); ++id) {
+    const Block& b = at(id);
+    primary += b.level == CacheLevel::primary;
+    host_cached += b.in_tree && b.level == CacheLevel::secondary;
+    in_tree += b.in_tree;
+    full += b.in_tree && b.hash != 0;
+    KVSIM_CHECK(b.references >= 0, "block {} has {} references", id, b.references);
+    KVSIM_CHECK(queues_.contains(id) == (b.references == 0), "block {} is held {} times and {}", id,
+                b.references, queues_.contains(id) ? "free" : "not free");
+    KVSIM_CHECK(b.references == 0 || b.level == CacheLevel::primary, "block {} is held on the host",
+                id);
+    KVSIM_CHECK(b.in_tree || (b.parent == no_block && b.child == no_block),
+                "block {} has relatives outside the tree", id);
+    std::int32_t children = 0, primary_children = 0;
+    for (BlockId c = b.child; c != no_block; c = at(c).sibling) {
+      KVSIM_CHECK(at(c).parent == id && at(c).in_tree, "block {} is no child of {}", c, id);
+      ++children;
+      primary_children += at(c).level == CacheLevel::primary;
+    }
+    KVSIM_CHECK(children == b.children && primary_children == b.primary_children,
+                "block {} counts {} children, has {}", id, b.children, children);
+    KVSIM_CHECK(b.primary_children == 0 || b.level == CacheLevel::primary,
+                "block {} is on the host and a child of it is not", id);
+    KVSIM_CHECK(b.hash == 0 || find(b.hash) == id, "block {} is not found by its hash", id);
+  }
+  for (const auto& entry : families_) in_families += static_cast<std::int64_t>(entry.second.size());
+  KVSIM_CHECK(primary == options_.num_blocks, "{} blocks on the GPU of {}", primary,
+              options_.num_blocks);
+  KVSIM_CHECK(full == static_cast<std::int64_t>(full_.size()),
+              "{} full blocks in the tree, {} found", full, full_.size());
+  KVSIM_CHECK(in_tree == in_families, "{} blocks in the tree, {} in families", in_tree,
+              in_families);
+  KVSIM_CHECK(host_cached == host_cached_, "{} cached blocks on the host, {} counted", host_cached,
+              host_cached_);
+}
+
+}  // namespace kvsim::kv
