@@ -61,6 +61,43 @@ void add_arrival(std::vector<Witness>& list, const std::string& world, const std
   add_pause(list, world, field + ".think", {{field, R"({"process": "closed", "clients": 2})"}});
 }
 
+void add_sglang(std::vector<Witness>& list) {
+  const auto add = [&](const std::string& name, const std::string& other,
+                       const std::vector<Setting>& before = {}) {
+    list.push_back({engine + name, "radix", {}, "", other});
+    for (const Setting& s : before)
+      list.back().before.push_back({path_of(engine) + s.path, s.value});
+  };
+  add("max_total_tokens", "1500");
+  add("chunked_prefill_size", "128");
+  add("max_prefill_tokens", "128", {{"chunked_prefill_size", "-1"}});
+  add("enable_mixed_chunk", "true", {{"chunked_prefill_size", "128"}});
+  add("schedule_policy", "lof");
+  add("schedule_conservativeness", "0.02");
+  add("radix_eviction_policy", "mru");
+  add("disable_radix_cache", "true");
+  const std::vector<Setting> priority{{"enable_priority_scheduling", "true"},
+                                      {"priority_scheduling_preemption_threshold", "0"},
+                                      {"max_num_seqs", "2"}};
+  // The world's later requests have the smaller values.
+  const Setting late_first{"schedule_low_priority_values_first", "true"};
+  add("enable_priority_scheduling", "true", {late_first, priority[2]});
+  add("schedule_low_priority_values_first", "true", priority);
+  add("disable_priority_preemption", "true", {priority[0], priority[1], priority[2], late_first});
+  add("priority_scheduling_preemption_threshold", "0", {priority[0], priority[2], late_first});
+  add("retraction_policy", "priority",
+      {priority[0],
+       late_first,
+       {"schedule_conservativeness", "0.02"},
+       {"max_total_tokens", "1500"}});
+  add("enable_hierarchical_cache", "true");
+  const std::vector<Setting> host{{"enable_hierarchical_cache", "true"}};
+  add("hicache_ratio", "0.2", host);
+  add("host_tokens", "300", host);
+  add("hicache_write_policy", "write_through_selective",
+      {host[0], {"host_tokens", "4000"}, {"max_total_tokens", "1650"}});
+}
+
 void add_engine(std::vector<Witness>& list) {
   const auto add = [&](const std::string& name, const std::string& world, const std::string& other,
                        std::vector<Setting> before = {}) {
@@ -192,6 +229,8 @@ std::vector<Witness> witnesses() {
       {"price.gpu_hour_usd", "trace", {}, "1", "2"},
   };
   add_engine(list);
+  add_sglang(list);
+
   add_arrival(list, "independent", "workload.generate.arrival");
   add_arrival(list, "trace", "workload.arrival");
   add_length(list, "independent", "workload.generate.input");

@@ -38,6 +38,10 @@ std::string world(const std::string& name) {
   if (name == "static")
     return scenario(trace,
                     R"(, "profile": "static", "num_gpu_blocks_override": 4200, "max_num_seqs": 8)");
+  // Less than what runs at once, in slots of one token.
+  if (name == "radix")
+    return scenario(trace, R"(, "profile": "sglang", "max_total_tokens": 1900, "max_num_seqs": 4,
+                               "allow_small_pool": true)");
   if (name == "experts") {
     std::string text = scenario(trace, R"(, "tensor_parallel_size": 2)");
     return text.replace(text.find("llama-3.1-8b"), 12, "mixtral-8x7b");
