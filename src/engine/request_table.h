@@ -14,12 +14,13 @@ inline constexpr Slot no_slot = -1;
 
 // One request inside an engine. Token counts are integers: `computed` tokens have KV, `tokens` are
 // known (prompt and outputs so far); the request ends when `tokens` reaches `stop_at`.
-struct RequestState {
+struct alignas(64) RequestState {
   // Everything a decode step touches stays within one cache line.
   std::int32_t computed = 0;
   std::int32_t tokens = 0;
   std::int32_t stop_at = 0;
   std::int32_t slot_tokens = 0;  // tokens its blocks have room for
+  std::int32_t quiet_until = 0;  // below so many tokens a decode step asks nothing of the KV cache
   Time last_token;               // when its newest token came to be
   std::int32_t prompt_tokens = 0;
   // Rises when the request ends, or when results in flight are to be dropped: a step's item of an

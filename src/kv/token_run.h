@@ -29,6 +29,7 @@ class TokenChain {
   // Room for the hashes of so many tokens, so that growing to them allocates nothing.
   void reserve(std::int64_t tokens) {
     hashes_.reserve(static_cast<std::size_t>(tokens / block_tokens_));
+    runs_.reserve(runs_.size() + 1);  // of the outputs
   }
   // The request now knows `tokens` in all: what it lacks is appended as output tokens. Lets a
   // decode step count tokens as an integer and catch up here once a block is full.

@@ -85,11 +85,8 @@ void add_sglang(std::vector<Witness>& list) {
   add("schedule_low_priority_values_first", "true", priority);
   add("disable_priority_preemption", "true", {priority[0], priority[1], priority[2], late_first});
   add("priority_scheduling_preemption_threshold", "0", {priority[0], priority[2], late_first});
-  add("retraction_policy", "priority",
-      {priority[0],
-       late_first,
-       {"schedule_conservativeness", "0.02"},
-       {"max_total_tokens", "1500"}});
+  add("retraction_policy", "priority", {priority[0], priority[1]});
+  list.back().world = "crowd";
   add("enable_hierarchical_cache", "true");
   const std::vector<Setting> host{{"enable_hierarchical_cache", "true"}};
   add("hicache_ratio", "0.2", host);

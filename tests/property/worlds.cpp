@@ -42,6 +42,11 @@ std::string world(const std::string& name) {
   if (name == "radix")
     return scenario(trace, R"(, "profile": "sglang", "max_total_tokens": 1900, "max_num_seqs": 4,
                                "allow_small_pool": true)");
+  // Eight requests start together and outgrow the pool.
+  if (name == "crowd")
+    return scenario(R"({"trace": {"file": "crowd.jsonl"}})",
+                    R"(, "profile": "sglang", "max_total_tokens": 800, "max_num_seqs": 8,
+                         "allow_small_pool": true, "schedule_conservativeness": 0.02)");
   if (name == "experts") {
     std::string text = scenario(trace, R"(, "tensor_parallel_size": 2)");
     return text.replace(text.find("llama-3.1-8b"), 12, "mixtral-8x7b");

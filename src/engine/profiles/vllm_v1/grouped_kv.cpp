@@ -82,10 +82,10 @@ GroupedKv::GroupedKv(const SchedulerLimits& limits)
       gate_(limits.reserve_full_input),
       groups_(group_options(limits)) {
   const kv::GroupManager::Options o = group_options(limits);
-  const bool states = std::ranges::any_of(
+  states_ = std::ranges::any_of(
       o.groups, [](const kv::GroupSpec& spec) { return spec.kind == kv::GroupKind::mamba; });
   const std::int64_t block = o.blocks.block_tokens;
-  if (states && o.state_mode == kv::StateMode::align && block > largest_chunk_ &&
+  if (states_ && o.state_mode == kv::StateMode::align && block > largest_chunk_ &&
       block <= o.largest_chunk)
     unfillable_block_ = block;
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -50,6 +51,10 @@ class GroupedKv {
   static bool holds(const RequestState& r) { return r.groups.held(); }
   std::int64_t held(const RequestState& r) const { return groups_.held(r.groups); }
   std::int64_t slot_tokens(const RequestState& r) const;
+  // States are kept by rules of their own: never quiet.
+  std::int64_t quiet_until(const RequestState& r) const {
+    return states_ ? 0 : std::min<std::int64_t>(r.slot_tokens + 1, r.groups.publish_at);
+  }
 
   std::optional<std::string> why_too_large(std::int64_t prompt, std::int64_t most) const;
 
@@ -60,6 +65,7 @@ class GroupedKv {
   // Tokens of a block of state that chunks must fill and cannot; 0: none.
   std::int64_t unfillable_block_ = 0;
   bool gate_;
+  bool states_ = false;  // a group keeps recurrent state
   kv::GroupManager groups_;
   kv::GroupLookup::Hit hit_;  // of the last lookup
 };

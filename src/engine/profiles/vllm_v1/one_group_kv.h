@@ -1,6 +1,7 @@
 #pragma once
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,6 +52,12 @@ class OneGroupKv {
   }
   // Tokens, lookahead included, up to which extend() has nothing to do.
   std::int64_t slot_tokens(const RequestState& r) const { return held(r) * blocks_.block_tokens(); }
+
+  // Computing fewer tokens than these needs no block and fills none that would get a hash.
+  std::int64_t quiet_until(const RequestState& r) const {
+    const std::int64_t slots = slot_tokens(r) + 1;
+    return caching_ ? std::min(slots, (r.table.published + 1) * blocks_.block_tokens()) : slots;
+  }
 
   // Why a request of `prompt` tokens that grows to `most` does not fit the empty pool.
   std::optional<std::string> why_too_large(std::int64_t, std::int64_t most) const {

@@ -24,6 +24,7 @@ class VllmV1 final : public Profile {
         drafts_(speculative_ ? static_cast<std::int32_t>(speculative_->num_speculative_tokens) : 0),
         draft_slots_(speculative_ ? speculative_->extra_input_slots() : 0),
         lookahead_(speculative_ ? speculative_->lookahead_tokens() : 0),
+        plain_(!speculative_ && !limits.async_scheduling),
         kv_(limits) {}
 
   std::optional<std::string> why_unservable(const workload::RequestSpec& spec) const override {
@@ -144,6 +145,12 @@ class VllmV1 final : public Profile {
     while (cursor_ < running_.size() && budget_ > 0) {
       const Slot slot = running_[cursor_];
       RequestState& r = requests_[slot];
+      if (plain_ && r.computed + 1 == r.tokens && r.tokens < r.quiet_until) {
+        plan.scheduled.push_back({slot, 1, r.computed++, 0, true});
+        --budget_, --input_budget_;
+        ++cursor_;
+        continue;
+      }
       const std::int32_t known = r.tokens + r.in_flight;
       std::int64_t n = std::min(limit_chunk(known + r.drafts - r.computed), room());
       n = std::min(n, limits_.max_model_len - 1 - r.computed);
@@ -173,6 +180,7 @@ class VllmV1 final : public Profile {
       r.unsettled += static_cast<std::int32_t>(n);
     }
     kv_.publish(r, std::min(r.computed, r.tokens));
+    if (plain_) r.quiet_until = static_cast<std::int32_t>(kv_.quiet_until(r));
     spend(n);
   }
 
@@ -213,7 +221,7 @@ class VllmV1 final : public Profile {
     plan.preempted.push_back({victim, r.computed});
     kv_.free(r);
     r.computed = r.unsettled = 0;
-    r.slot_tokens = 0;
+    r.slot_tokens = r.quiet_until = 0;
     r.drafts = 0;
     ++r.preemptions;
     if (limits_.priority_policy)
@@ -307,6 +315,7 @@ class VllmV1 final : public Profile {
   std::int32_t drafts_;       // proposed after every token
   std::int64_t draft_slots_;  // input slots that a scheduled request costs beyond its tokens
   std::int64_t lookahead_;
+  bool plain_;  // a decode computes one known token: neither drafts nor tokens on their way
   Kv kv_;
   std::vector<Slot> running_;  // in order of admission
   std::deque<Slot> waiting_;
