@@ -20,13 +20,14 @@ void Scheduler::decode(StepPlan& plan) {
   if (shrank) full_ = false;
   if (running_.empty()) return;
   plan.radix->mode = StepMode::decode;
-  schedule_decodes(plan);
+  if (!schedule_decodes(plan)) kv_.out_of_memory(kv_.decode_need(running_));
 }
 
-void Scheduler::schedule_decodes(StepPlan& plan) {
-  kv_.take_decode(running_);
+bool Scheduler::schedule_decodes(StepPlan& plan) {
+  if (!kv_.take_decode(running_)) return false;
   for (const Slot slot : running_)
     plan.scheduled.push_back({slot, 1, requests_[slot].computed - 1, 0, true});
+  return true;
 }
 
 // Those with the fewest outputs go first, of equals the one with the longest prompt; with

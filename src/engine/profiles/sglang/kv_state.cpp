@@ -64,19 +64,15 @@ void KvState::evict(std::int64_t tokens) {
   evicted_ += freed;
 }
 
-void KvState::take(std::int64_t tokens) {
-  if (tokens > available_) {
-    Diagnostic d;
-    d.code = "engine-out-of-memory";
-    d.message = fmt::format(
-        "SGLang stops with \"out of memory\" here: a batch needs {} slots, {} are free and {} more "
-        "could be evicted ({} requests hold the rest of {})",
-        tokens, available_, cache_->evictable(), admitted_, pool_);
-    d.hint =
-        "raise schedule_conservativeness, take a larger pool, or a smaller max_running_requests";
-    throw InputError(std::move(d));
-  }
-  available_ -= tokens;
+void KvState::out_of_memory(std::int64_t tokens) const {
+  Diagnostic d;
+  d.code = "engine-out-of-memory";
+  d.message = fmt::format(
+      "SGLang ends with \"out of memory\" here: a batch needs {} slots, {} are free and {} more "
+      "could be evicted ({} requests hold the rest of {})",
+      tokens, available_, cache_->evictable(), admitted_, pool_);
+  d.hint = "raise schedule_conservativeness, take a larger pool, or a smaller max_running_requests";
+  throw InputError(std::move(d));
 }
 
 void KvState::take_prefill(std::span<const Slot> batch) {
@@ -88,7 +84,8 @@ void KvState::take_prefill(std::span<const Slot> batch) {
   }
   // SGLang makes room for a page more per request than it may need.
   make_room(page_ == 1 ? most : most + static_cast<std::int64_t>(batch.size()) * page_);
-  take(need);
+  if (need > available_) out_of_memory(need);
+  available_ -= need;
   for (const Slot slot : batch) {
     RequestKv& held = (*this)[slot];
     held.filled = requests_[slot].computed = held.prefix + held.extend;
@@ -108,19 +105,18 @@ bool KvState::room_for_decode(std::span<const Slot> batch) {
   return available_ >= need;
 }
 
-void KvState::take_decode(std::span<const Slot> batch) {
+bool KvState::take_decode(std::span<const Slot> batch) {
   // SGLang makes room for a new page for everybody.
   make_room(static_cast<std::int64_t>(batch.size()) * page_);
-  std::int64_t need = 0;
+  const std::int64_t need = decode_need(batch);
+  if (need > available_) return false;
+  available_ -= need;
   for (const Slot slot : batch) {
     RequestState& r = requests_[slot];
-    if (r.computed == r.slot_tokens) {
-      r.slot_tokens += static_cast<std::int32_t>(page_);
-      need += page_;
-    }
+    if (r.computed == r.slot_tokens) r.slot_tokens += static_cast<std::int32_t>(page_);
     ++r.computed;
   }
-  take(need);
+  return true;
 }
 
 void KvState::admit(Slot slot) {

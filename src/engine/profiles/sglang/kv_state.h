@@ -60,13 +60,16 @@ class KvState {
   // Slots that one more token for each of them needs.
   std::int64_t decode_need(std::span<const Slot> batch) const;
   bool room_for_decode(std::span<const Slot> batch);
-  void take_decode(std::span<const Slot> batch);
+  // False: they do not fit, whatever is evicted, and nothing is taken.
+  bool take_decode(std::span<const Slot> batch);
 
   void admit(Slot slot);  // a waiting request joins its first batch, with the prefix found
   // A prefill or a chunk of one has its KV: it goes into the tree, where others find it.
   void store(Slot slot, kv::InsertKind kind);
   void finish(Slot slot);  // its KV goes into the tree
   void drop(Slot slot);    // its own slots are free, the tree keeps what it has
+  // A batch that must run does not fit: where the engine ends, the simulation does.
+  [[noreturn]] void out_of_memory(std::int64_t tokens) const;
 
   PrefixCache& cache() { return *cache_; }
   const PrefixCache& cache() const { return *cache_; }
@@ -81,7 +84,6 @@ class KvState {
  private:
   std::int32_t known(Slot slot) const { return requests_[slot].tokens; }
   void evict(std::int64_t tokens);
-  void take(std::int64_t tokens);
   void release(Slot slot);
 
   RequestTable& requests_;

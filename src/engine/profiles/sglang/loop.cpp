@@ -128,7 +128,9 @@ bool Scheduler::prefill(StepPlan& plan) {
   adder_.begin(reservation(), mixed_ ? running_size() : 0);
   if (chunked_ != no_slot) {
     kv_.look_up_chunk(chunked_);
-    if (!adder_.add_chunk(chunked_)) chunked_ = no_slot;
+    const PrefillAdder::Chunk chunk = adder_.add_chunk(chunked_);
+    if (chunk == PrefillAdder::Chunk::waits) return false;
+    if (chunk == PrefillAdder::Chunk::last) chunked_ = no_slot;
   }
   add_waiting(plan);
   if (adder_.batch().empty()) return false;
@@ -191,8 +193,8 @@ void Scheduler::run_prefill(StepPlan& plan) {
 
 void Scheduler::mix_decodes(StepPlan& plan) {
   ended_remaining_.clear();
-  if (running_.empty()) return;
-  schedule_decodes(plan);
+  // Decodes that do not fit beside the prefills stay out (SGLang would run out of memory).
+  if (running_.empty() || !schedule_decodes(plan)) return;
   plan.radix->mode = StepMode::mixed;
   last_.insert(last_.end(), running_.begin(), running_.end());
   running_.clear();

@@ -27,16 +27,18 @@ std::int64_t PrefillAdder::most_outputs(Slot slot) const {
   return std::min<std::int64_t>(kv_[slot].max_new, clip_max_new_tokens);
 }
 
-bool PrefillAdder::add_chunk(Slot slot) {
-  // The chunk is run whatever the memory says: its request holds slots that nobody else can use.
-  std::int64_t room = std::min(chunk_left_, static_cast<std::int64_t>(free_total()));
-  if (room <= 0) room = chunk_left_;
+PrefillAdder::Chunk PrefillAdder::add_chunk(Slot slot) {
   RequestKv& held = kv_[slot];
+  std::int64_t room = std::min(chunk_left_, static_cast<std::int64_t>(free_total()));
+  if (room <= 0)
+    room = std::min(chunk_left_, kv_.ceil_page(held.prefix) - held.prefix + kv_.available() +
+                                     kv_.cache().evictable());
+  if (room <= 0) return Chunk::waits;
   const bool more = held.extend > room;
   held.extend = static_cast<std::int32_t>(std::min<std::int64_t>(held.extend, room));
   batch_.push_back(slot);
   spend(held.extend, more ? 0 : most_outputs(slot));
-  return more;
+  return more ? Chunk::goes_on : Chunk::last;
 }
 
 PrefillAdder::Answer PrefillAdder::add(Slot slot) {

@@ -21,8 +21,11 @@ class PrefillAdder {
 
   // A new batch: `reserved` slots for running requests, `decodes` of them part of it.
   void begin(double reserved, std::int64_t decodes);
-  // The next chunk of the request in prefill, always taken. True: another will follow.
-  bool add_chunk(Slot slot);
+  // The next chunk of the request in prefill. It is taken whatever admission would say, for its
+  // request holds slots that nobody else can use; where not one page is left it waits (SGLang would
+  // run out of memory).
+  enum class Chunk { last, goes_on, waits };
+  Chunk add_chunk(Slot slot);
   enum class Verdict { go_on, budget_used, no_token };
   struct Answer {
     Verdict verdict = Verdict::go_on;

@@ -68,7 +68,7 @@ class Scheduler final : public Profile {
 
   // decode.cpp
   void decode(StepPlan& plan);
-  void schedule_decodes(StepPlan& plan);
+  bool schedule_decodes(StepPlan& plan);
   void retract(StepPlan& plan);
   void release(Slot slot, std::int64_t others, StepPlan& plan);
   bool preempt_for(Slot slot, StepPlan& plan);
