@@ -59,6 +59,10 @@ Batching default_batching(const Rules& rules, const spec::GpuSpec& gpu) {
   return {};
 }
 
+std::int64_t sglang_graph_batch(const spec::GpuSpec& gpu, int tensor_parallel_size) {
+  return sglang_sizes(gpu, tensor_parallel_size).graph_batch;
+}
+
 double sglang_default_fraction(const spec::GpuSpec& gpu, const Options& o) {
   // What activations, graphs and meta data need, in MiB, the way sglang estimates it.
   const double memory = to_gib(gpu.usable_memory()) * 1024;

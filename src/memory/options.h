@@ -88,6 +88,9 @@ Batching default_batching(const Rules& rules, const spec::GpuSpec& gpu);
 // max_num_seqs * max_model_len, sequences at most the tokens, as the engine does.
 Options with_defaults(Options options, const spec::ModelSpec& model, const spec::GpuSpec& gpu);
 
+// The largest batch that SGLang captures a decode graph for (cuda_graph_max_bs) by default.
+std::int64_t sglang_graph_batch(const spec::GpuSpec& gpu, int tensor_parallel_size);
+
 // SGLang's mem_fraction_static when none is given.
 double sglang_default_fraction(const spec::GpuSpec& gpu, const Options& options);
 

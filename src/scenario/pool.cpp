@@ -7,6 +7,7 @@
 #include "diag/suggest.h"
 #include "engine/registry.h"
 #include "scenario/kv_groups.h"
+#include "scenario/sglang.h"
 #include "spec/weights.h"
 #include "units/format.h"
 
@@ -53,10 +54,12 @@ double block_bytes(const memory::Pool& pool) {
 }
 
 // The profile keeps one block table per request. Models whose layers do not all grow alike are run
-// as vLLM runs them with its hybrid manager off: window layers are charged their full length, and
-// the recurrent states of max_num_seqs requests are set aside.
+// as vLLM runs them with its hybrid manager off (SGLang: with --disable-hybrid-swa-memory): window
+// layers are charged their full length. Under vLLM the recurrent states of max_num_seqs requests
+// are set aside; SGLang sizes their pool for itself.
 std::int64_t single_table_blocks(const memory::Pool& pool, std::int64_t max_num_seqs,
                                  std::vector<std::string>& warnings) {
+  const bool sglang = pool.options.rules.engine == memory::Engine::sglang;
   double growing = 0, states = 0;
   bool windows = false;
   for (const kvformat::GroupFootprint& g : pool.footprint.groups) {
@@ -67,13 +70,14 @@ std::int64_t single_table_blocks(const memory::Pool& pool, std::int64_t max_num_
       windows |= g.window > 0;
     }
   }
-  if (!windows && states == 0) return pool.num_gpu_blocks;
+  if (!windows && (states == 0 || sglang)) return pool.num_gpu_blocks;
   if (windows)
     warnings.push_back(
-        "window layers are charged their full length (vLLM with "
-        "--disable-hybrid-kv-cache-manager): capacity is a lower bound");
-  const double reserve = states * static_cast<double>(max_num_seqs);
-  if (states > 0)
+        fmt::format("window layers are charged their full length ({}): capacity is a lower bound",
+                    sglang ? "SGLang with --disable-hybrid-swa-memory"
+                           : "vLLM with --disable-hybrid-kv-cache-manager"));
+  const double reserve = sglang ? 0 : states * static_cast<double>(max_num_seqs);
+  if (reserve > 0)
     warnings.push_back(
         fmt::format("recurrent states of max_num_seqs {} requests are set aside: {} per GPU",
                     max_num_seqs, format_bytes(Bytes(static_cast<std::int64_t>(reserve)))));
@@ -120,6 +124,9 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
             pool.model.layer_groups.empty() ? 0 : pool.model.layer_groups.front().num_heads),
         "choose a size that divides the attention heads");
   apply_quantization(pool, error);
+  const bool sglang = c.profile == "sglang";
+  if (sglang) settle_sglang(c, warnings, error);
+  const bool seqs_given = c.max_num_seqs.has_value();
   try {
     const memory::Rules& rules =
         memory::resolve_rules(memory::parse_engine(engine::find_profile(c.profile)->engine),
@@ -153,6 +160,9 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
 
   const std::optional<std::int64_t> given = given_blocks(c);
   pool.num_blocks = given ? *given : single_table_blocks(pool.size, *c.max_num_seqs, warnings);
+  if (sglang && !seqs_given)
+    c.max_num_seqs = sglang_max_running(pool.num_blocks * *c.block_size, *c.max_model_len,
+                                        pool.size.state_slots);
   // A pool that was given instead of sized must fit beside the weights all the same.
   const double pool_bytes = given ? static_cast<double>(pool.num_blocks) * block_bytes(pool.size)
                             : c.kv_cache_memory_bytes
@@ -218,9 +228,12 @@ std::shared_ptr<const cost::CostModel> cost_model(const ResolvedPool& pool) {
   o.kv_dtype = *pool.kv_dtype;
   o.enforce_eager = c.enforce_eager;
   o.link = pool.link;
-  o.cuda_graph_tokens = cost::cuda_graph_limit(
-      *c.max_num_batched_tokens, *c.max_num_seqs,
-      c.vllm.speculative ? c.vllm.speculative->num_speculative_tokens : 0, pool.gpu);
+  o.cuda_graph_tokens =
+      c.profile == "sglang"
+          ? std::min(memory::sglang_graph_batch(pool.gpu, c.tensor_parallel_size), *c.max_num_seqs)
+          : cost::cuda_graph_limit(
+                *c.max_num_batched_tokens, *c.max_num_seqs,
+                c.vllm.speculative ? c.vllm.speculative->num_speculative_tokens : 0, pool.gpu);
   return cost::make_roofline(pool.model, pool.gpu, o);
 }
 

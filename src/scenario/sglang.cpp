@@ -1,0 +1,62 @@
+#include "scenario/sglang.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kvsim::scenario {
+namespace {
+
+using engine::SchedulePolicy;
+
+void check_together(const engine::SglangOptions& o, const FieldError& error) {
+  const std::string_view policy =
+      engine::schedule_policy_names[static_cast<std::size_t>(o.schedule_policy)];
+  if (o.enable_priority_scheduling && o.schedule_policy != SchedulePolicy::fcfs &&
+      o.schedule_policy != SchedulePolicy::lof)
+    error("schedule_policy", "field-without-use",
+          fmt::format("priority scheduling goes with fcfs and lof, not with {}", policy),
+          "choose one of them, or set enable_priority_scheduling to false");
+  if (o.enable_hierarchical_cache && o.disable_radix_cache)
+    error("enable_hierarchical_cache", "field-without-use",
+          "a host pool stands behind the radix tree, and that is disabled",
+          "set disable_radix_cache to false, or enable_hierarchical_cache to false");
+}
+
+}  // namespace
+
+void settle_sglang(engine::EngineConfig& c, std::vector<std::string>& warnings,
+                   const FieldError& error) {
+  engine::SglangOptions& o = c.sglang;
+  if (!c.enable_prefix_caching) o.disable_radix_cache = true;
+  c.enable_prefix_caching = !o.disable_radix_cache;
+  if (!c.enable_chunked_prefill) o.chunked_prefill_size = -1;
+  if (o.chunked_prefill_size == 0) o.chunked_prefill_size = -1;
+  if (o.chunked_prefill_size == -1) c.enable_chunked_prefill = false;
+  check_together(o, error);
+  const bool by_cache =
+      o.schedule_policy == SchedulePolicy::lpm || o.schedule_policy == SchedulePolicy::dfs_weight;
+  if (by_cache && o.disable_radix_cache)
+    warnings.push_back(
+        fmt::format("without the radix cache schedule_policy {} is fcfs",
+                    engine::schedule_policy_names[static_cast<std::size_t>(o.schedule_policy)]));
+  if (o.enable_mixed_chunk && !c.enable_chunked_prefill)
+    warnings.push_back("without chunked prefill enable_mixed_chunk has no effect");
+  const std::int64_t page = c.block_size.value_or(1);
+  if (o.chunked_prefill_size && *o.chunked_prefill_size > 0 && *o.chunked_prefill_size % page != 0)
+    warnings.push_back(fmt::format(
+        "chunked_prefill_size {} is no multiple of page_size {}: SGLang would not start",
+        *o.chunked_prefill_size, page));
+}
+
+std::int64_t sglang_max_running(std::int64_t pool_tokens, std::int64_t context_length,
+                                std::int64_t state_slots) {
+  const double contexts = static_cast<double>(pool_tokens) /
+                          static_cast<double>(std::max<std::int64_t>(1, context_length));
+  std::int64_t most =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(contexts * 512), 2048, 4096);
+  most = std::min(most, std::max<std::int64_t>(1, pool_tokens / 2));
+  return state_slots > 0 ? std::min(most, state_slots) : most;
+}
+
+}  // namespace kvsim::scenario
