@@ -40,11 +40,41 @@ struct PoolSum {
 
 std::string percent(double ratio) { return fmt::format("{:.0f} %", ratio * 100); }
 
+// What an engine does with its pool while requests wait for it may be the better lever than a
+// larger one. False: it uses what it has.
+bool better_use(const PoolSum& p, Verdict& v) {
+  if (!p.one->kv_waste.under_pressure) return false;
+  const KvShares& s = *p.one->kv_waste.under_pressure;
+  if (p.one->profile == "static" && s.internal_ratio >= 0.25) {
+    v.lever =
+        fmt::format("{} of the pool is reserved and never filled: reserve less, or page the pool",
+                    percent(s.internal_ratio));
+    v.set = p.set("engine.reservation", "pow2");
+    return true;
+  }
+  if (p.one->profile == "static" && s.external_ratio >= 0.25) {
+    v.lever = fmt::format(
+        "{} of the pool lies between reservations: place them exactly, or page the pool",
+        percent(s.external_ratio));
+    v.set = p.set("engine.allocator", "exact");
+    return true;
+  }
+  if (p.one->profile == "trtllm" && p.preemptions == 0 && s.external_ratio >= 0.15) {
+    v.lever =
+        fmt::format("{} of the pool is set aside for outputs to come: MAX_UTILIZATION uses it",
+                    percent(s.external_ratio));
+    v.set = p.set("engine.capacity_scheduler_policy", "MAX_UTILIZATION");
+    return true;
+  }
+  return false;
+}
+
 void kv_capacity(const PoolSum& p, Verdict& v) {
   v.sentence = fmt::format(
       "{} of steps left a request waiting for KV blocks, {} of the blocks were held at the peak, "
       "{} preemptions",
       percent(p.refused(p.kv)), percent(p.peak), format_integer(p.preemptions));
+  if (better_use(p, v)) return;
   const std::string& dtype = p.one->kv_dtype;
   if (dtype == "bfloat16" || dtype == "float16" || dtype == "auto") {
     v.lever = "an 8-bit KV cache holds twice the tokens";

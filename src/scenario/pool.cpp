@@ -53,6 +53,22 @@ double block_bytes(const memory::Pool& pool) {
   return growing * static_cast<double>(pool.block_tokens);
 }
 
+// The setting under which an engine charges window layers their full length.
+std::string_view full_length_like(memory::Engine engine) {
+  switch (engine) {
+    case memory::Engine::sglang:
+      return "SGLang with --disable-hybrid-swa-memory";
+    case memory::Engine::vllm_v1:
+      return "vLLM with --disable-hybrid-kv-cache-manager";
+    case memory::Engine::trtllm:
+      return "one pool for all layers";
+    case memory::Engine::static_batching:
+    case memory::Engine::llamacpp:
+      return "slots hold all layers";
+  }
+  return {};
+}
+
 // The profile keeps one block table per request. Models whose layers do not all grow alike are run
 // as vLLM runs them with its hybrid manager off (SGLang: with --disable-hybrid-swa-memory): window
 // layers are charged their full length. Under vLLM the recurrent states of max_num_seqs requests
@@ -74,8 +90,7 @@ std::int64_t single_table_blocks(const memory::Pool& pool, std::int64_t max_num_
   if (windows)
     warnings.push_back(
         fmt::format("window layers are charged their full length ({}): capacity is a lower bound",
-                    sglang ? "SGLang with --disable-hybrid-swa-memory"
-                           : "vLLM with --disable-hybrid-kv-cache-manager"));
+                    full_length_like(pool.options.rules.engine)));
   const double reserve = sglang ? 0 : states * static_cast<double>(max_num_seqs);
   if (reserve > 0)
     warnings.push_back(

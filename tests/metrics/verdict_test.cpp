@@ -53,6 +53,27 @@ TEST_CASE("refusals for want of blocks make KV capacity bind and fp8 the lever")
   CHECK(judged(r).set == "cluster.pools.0.replicas=3");
 }
 
+TEST_CASE("a pool that is reserved and not filled is to be used better before it grows") {
+  const auto with = [](const char* profile, double internal, double external) {
+    RunResult r = run();
+    for (EngineResult& e : r.engines) {
+      e.steps_refused_kv = 30;
+      e.profile = profile;
+      e.kv_waste.under_pressure = KvShares{};
+      e.kv_waste.under_pressure->internal_ratio = internal;
+      e.kv_waste.under_pressure->external_ratio = external;
+    }
+    return judged(r);
+  };
+  CHECK(with("static", 0.57, 0.09).set == "cluster.pools.0.engine.reservation=pow2");
+  CHECK(with("static", 0.57, 0.09).lever.find("57 %") != std::string::npos);
+  CHECK(with("static", 0.10, 0.40).set == "cluster.pools.0.engine.allocator=exact");
+  CHECK(with("static", 0.10, 0.10).set == "cluster.pools.0.engine.kv_cache_dtype=fp8");
+  CHECK(with("trtllm", 0.01, 0.40).set ==
+        "cluster.pools.0.engine.capacity_scheduler_policy=MAX_UTILIZATION");
+  CHECK(with("vllm-v1", 0.01, 0.40).set == "cluster.pools.0.engine.kv_cache_dtype=fp8");
+}
+
 TEST_CASE("refusals by a limit of the scheduler name the limit") {
   RunResult r = run();
   for (EngineResult& e : r.engines) e.steps_refused_seqs = 30;
