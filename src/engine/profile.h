@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/options/sglang_options.h"
 #include "engine/options/static_options.h"
@@ -12,6 +13,7 @@
 #include "engine/options/vllm_options.h"
 #include "engine/request_table.h"
 #include "engine/step.h"
+#include "kv/groups/group_spec.h"
 
 namespace kvsim::engine {
 
@@ -31,6 +33,9 @@ struct SchedulerLimits {
   double watermark = 0;
   bool async_scheduling = false;
   VllmOptions vllm;
+  // vllm-v1: the KV cache groups of the model, where one table of full-attention blocks does not
+  // serve; vllm.kv_groups replaces them.
+  std::vector<kv::GroupSpec> model_groups;
   SglangOptions sglang;
   TrtllmOptions trtllm;
   StaticOptions static_batching;

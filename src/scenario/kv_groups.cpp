@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "engine/profiles/vllm_v1/grouped_kv.h"
+
 namespace kvsim::scenario {
 namespace {
 
@@ -68,14 +70,76 @@ void check_match_unit(const EngineConfig& c, bool states, const FieldError& erro
           "leave it out");
 }
 
+kv::GroupKind kind(spec::AttentionKind attention) {
+  switch (attention) {
+    case spec::AttentionKind::none:
+    case spec::AttentionKind::full:
+    case spec::AttentionKind::mla:
+      return kv::GroupKind::full;
+    case spec::AttentionKind::sliding_window:
+      return kv::GroupKind::sliding_window;
+    case spec::AttentionKind::chunked_local:
+      return kv::GroupKind::chunked_local;
+    case spec::AttentionKind::recurrent:
+      return kv::GroupKind::mamba;
+  }
+  return kv::GroupKind::full;
+}
+
 }  // namespace
 
-void check_kv_groups(const EngineConfig& c, std::vector<std::string>& warnings,
+std::vector<kv::GroupSpec> model_groups(const ResolvedPool& pool) {
+  const memory::KvLayout& layout = pool.size.layout;
+  std::vector<kv::GroupSpec> groups;
+  if (pool.size.options.rules.engine != memory::Engine::vllm_v1 || !layout.one_pool ||
+      !pool.config.vllm.kv_groups.empty())
+    return groups;
+  for (const memory::KvGroup& group : layout.groups) {
+    kv::GroupSpec spec;
+    spec.kind = kind(group.attention);
+    spec.block_tokens = group.block_tokens;
+    if (spec.kind == kv::GroupKind::sliding_window) spec.window = group.window;
+    if (spec.kind == kv::GroupKind::chunked_local) spec.attention_chunk_size = group.window;
+    groups.push_back(spec);
+  }
+  if (groups.size() == 1 && groups.front().kind == kv::GroupKind::full) groups.clear();
+  return groups;
+}
+
+std::int64_t blocks_for_request(const ResolvedPool& pool, std::int64_t tokens) {
+  const EngineConfig& c = pool.config;
+  const std::int64_t block = *c.block_size;
+  if (c.vllm.kv_groups.empty()) {
+    const memory::KvLayout& layout = pool.size.layout;
+    return layout.one_pool && !model_groups(pool).empty() ? layout.blocks_for(tokens)
+                                                          : kv::ceil_blocks(tokens, block);
+  }
+  const kv::GroupManager::Options o = engine::group_options(limits(pool));
+  std::int64_t need = 0;
+  for (const kv::GroupSpec& spec : o.groups) {
+    if (spec.kind != kv::GroupKind::mamba) {
+      need += spec.admission_cap(o.in_flight_tokens, tokens).value_or(spec.blocks(tokens));
+      continue;
+    }
+    const std::int64_t states = o.state_mode == kv::StateMode::all     ? spec.blocks(tokens)
+                                : o.state_mode == kv::StateMode::align ? 2
+                                                                       : 1;
+    need += states + o.speculative_tokens;
+  }
+  return need;
+}
+
+void check_kv_groups(const ResolvedPool& pool, std::vector<std::string>& warnings,
                      const FieldError& error) {
+  const EngineConfig& c = pool.config;
   for (const KvGroupOptions& group : c.vllm.kv_groups) check_group(group, error);
-  const bool states = std::ranges::any_of(c.vllm.kv_groups, [](const KvGroupOptions& group) {
-    return group.kind == KvGroupKind::mamba;
-  });
+  const bool states = std::ranges::any_of(c.vllm.kv_groups,
+                                          [](const KvGroupOptions& group) {
+                                            return group.kind == KvGroupKind::mamba;
+                                          }) ||
+                      std::ranges::any_of(model_groups(pool), [](const kv::GroupSpec& spec) {
+                        return spec.kind == kv::GroupKind::mamba;
+                      });
   if (states) check_states(c, warnings, error);
   check_match_unit(c, states, error);
 }

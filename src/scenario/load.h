@@ -6,6 +6,7 @@
 
 #include "config/document.h"
 #include "config/reader.h"
+#include "kv/groups/group_spec.h"
 #include "memory/pool.h"
 #include "scenario/scenario.h"
 #include "spec/catalog.h"
@@ -27,7 +28,8 @@ struct ResolvedPool {
   std::optional<spec::LinkSpec> link;  // between its GPUs
   spec::ParallelPlan plan;
   const kvformat::KvDtype* kv_dtype = nullptr;
-  memory::Pool size;  // ledger, rules, what the engine would print
+  memory::Pool size;                  // ledger, rules, what the engine would print
+  std::vector<kv::GroupSpec> groups;  // KV cache groups of the model, where it has several
   // vllm-v1: physical blocks, the null block included; elsewhere usable blocks, pages or slots.
   std::int64_t num_blocks = 0;
   bool has_null_block() const { return size.options.rules.engine == memory::Engine::vllm_v1; }

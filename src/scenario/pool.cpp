@@ -25,6 +25,18 @@ std::int64_t step_tokens(const EngineConfig& c) {
   return c.max_num_batched_tokens.value_or(0);
 }
 
+memory::StateCacheMode state_cache_mode(engine::MambaCacheMode mode) {
+  switch (mode) {
+    case engine::MambaCacheMode::none:
+      return memory::StateCacheMode::none;
+    case engine::MambaCacheMode::align:
+      return memory::StateCacheMode::align;
+    case engine::MambaCacheMode::all:
+      return memory::StateCacheMode::all;
+  }
+  return memory::StateCacheMode::none;
+}
+
 memory::Options memory_options(const ResolvedPool& pool, const memory::Rules& rules) {
   const EngineConfig& c = pool.config;
   memory::Options o;
@@ -41,12 +53,20 @@ memory::Options memory_options(const ResolvedPool& pool, const memory::Rules& ru
   if (!c.enable_chunked_prefill) o.enable_chunked_prefill = false;
   // On by default; for recurrent models the version decides.
   if (!c.enable_prefix_caching) o.enable_prefix_caching = false;
+  if (c.vllm.mamba_cache_mode) o.state_cache_mode = state_cache_mode(*c.vllm.mamba_cache_mode);
+  // Of the drafter only its states count here: each drafted token takes one.
+  const bool states = std::ranges::any_of(
+      pool.model.layer_groups, [](const spec::LayerGroup& g) { return g.recurrent.has_value(); });
+  if (states && c.vllm.speculative)
+    o.speculative_tokens = c.vllm.speculative->num_speculative_tokens;
   if (c.profile == "sglang") o.max_total_tokens = c.sglang.max_total_tokens.value_or(0);
   return o;
 }
 
-// Bytes of one block of the single table, all layers of the deciding stage.
+// Bytes of one block, all layers of the deciding stage.
 double block_bytes(const memory::Pool& pool) {
+  if (pool.options.rules.engine == memory::Engine::vllm_v1 && pool.layout.one_pool)
+    return static_cast<double>(pool.layout.block_bytes.value());
   double growing = 0;
   for (const kvformat::GroupFootprint& g : pool.footprint.groups)
     if (g.attention != spec::AttentionKind::recurrent) growing += g.bytes_per_token();
@@ -69,10 +89,9 @@ std::string_view full_length_like(memory::Engine engine) {
   return {};
 }
 
-// The profile keeps one block table per request. Models whose layers do not all grow alike are run
-// as vLLM runs them with its hybrid manager off (SGLang: with --disable-hybrid-swa-memory): window
-// layers are charged their full length. Under vLLM the recurrent states of max_num_seqs requests
-// are set aside; SGLang sizes their pool for itself.
+// Engines and models that are run on one block table although their layers do not all grow alike:
+// window layers are charged their full length (SGLang with --disable-hybrid-swa-memory). Under vLLM
+// the recurrent states of max_num_seqs requests are set aside; SGLang sizes their pool for itself.
 std::int64_t single_table_blocks(const memory::Pool& pool, std::int64_t max_num_seqs,
                                  std::vector<std::string>& warnings) {
   const bool sglang = pool.options.rules.engine == memory::Engine::sglang;
@@ -112,6 +131,17 @@ std::optional<std::int64_t> given_blocks(const EngineConfig& c) {
 const char* given_field(const EngineConfig& c) {
   return c.profile == "sglang" && c.sglang.max_total_tokens ? "max_total_tokens"
                                                             : "num_gpu_blocks_override";
+}
+
+// Tokens of the longest request that fits the pool alone, in whole blocks.
+std::int64_t longest_request(const ResolvedPool& pool) {
+  const std::int64_t block = *pool.config.block_size;
+  std::int64_t low = 0, high = *pool.config.max_model_len / block + 1;  // in blocks
+  while (high - low > 1) {
+    const std::int64_t middle = low + (high - low) / 2;
+    (blocks_for_request(pool, middle * block) <= pool.usable_blocks() ? low : high) = middle;
+  }
+  return low * block;
 }
 
 void apply_quantization(ResolvedPool& pool, const FieldError& error) {
@@ -171,10 +201,21 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
   c.gpu_memory_utilization = filled.memory_fraction.value_or(filled.rules.default_utilization);
   if (!c.engine_version) c.engine_version = std::string(filled.rules.first_version);
   warnings.insert(warnings.end(), pool.size.warnings.begin(), pool.size.warnings.end());
-  check_kv_groups(c, warnings, error);
+  // Which versions keep recurrent states for reuse is theirs to say.
+  if (filled.rules.engine == memory::Engine::vllm_v1 && c.enable_prefix_caching &&
+      !filled.enable_prefix_caching.value_or(true)) {
+    c.enable_prefix_caching = false;
+    warnings.push_back(fmt::format("{} keeps no recurrent states for reuse: no prefix caching",
+                                   filled.rules.label));
+  }
+  pool.groups = model_groups(pool);
+  check_kv_groups(pool, warnings, error);
 
+  const bool grouped = !pool.groups.empty() || !c.vllm.kv_groups.empty();
   const std::optional<std::int64_t> given = given_blocks(c);
-  pool.num_blocks = given ? *given : single_table_blocks(pool.size, *c.max_num_seqs, warnings);
+  pool.num_blocks = given     ? *given
+                    : grouped ? pool.size.num_gpu_blocks
+                              : single_table_blocks(pool.size, *c.max_num_seqs, warnings);
   if (sglang && !seqs_given)
     c.max_num_seqs = sglang_max_running(pool.num_blocks * *c.block_size, *c.max_model_len,
                                         pool.size.state_slots);
@@ -194,7 +235,7 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
     return;
   }
   // As the engine does at start: a request of max_model_len must fit the pool alone.
-  const std::int64_t needed = ceil_div(*c.max_model_len, *c.block_size);
+  const std::int64_t needed = blocks_for_request(pool, *c.max_model_len);
   if (pool.usable_blocks() < 1) {
     error("gpu", "does-not-fit", fmt::format("{} does not fit: {}", pool.model.id, pool.size.limit),
           fmt::format(
@@ -206,7 +247,7 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
               "the pool of {} blocks of {} tokens cannot hold one request of max_model_len {}",
               pool.num_blocks, *c.block_size, *c.max_model_len),
           fmt::format("set max_model_len to at most {}, or allow_small_pool to true",
-                      pool.usable_blocks() * *c.block_size));
+                      longest_request(pool)));
   }
 }
 
@@ -229,6 +270,7 @@ engine::SchedulerLimits limits(const ResolvedPool& pool) {
   l.watermark = c.watermark;
   l.async_scheduling = *c.async_scheduling;
   l.vllm = c.vllm;
+  l.model_groups = pool.groups;
   l.sglang = c.sglang;
   l.trtllm = c.trtllm;
   l.static_batching = c.static_batching;

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -82,6 +83,52 @@ TEST_SUITE("scenario/kv_groups") {
     CHECK(w.resolve(World::text(R"(,"kv_groups":[{"kind":"mamba"}],"enable_prefix_caching":false,)"
                                 R"("mamba_cache_mode":"all")"))
               .warnings.size() == 1);
+  }
+
+  TEST_CASE("a model of several kinds of layers gets its groups and the pool that plan sizes") {
+    World w;
+    const auto pool = [&](const char* model, int tp) {
+      return w
+          .resolve(World::text(R"(,"max_model_len":8192)"),
+                   {{"model", model},
+                    {"cluster.pools.0.engine.tensor_parallel_size", std::to_string(tp)}})
+          .pools.front();
+    };
+    const auto count = [](const scenario::ResolvedPool& p, kv::GroupKind kind) {
+      return std::count_if(p.groups.begin(), p.groups.end(),
+                           [&](const kv::GroupSpec& spec) { return spec.kind == kind; });
+    };
+    const scenario::ResolvedPool windows = pool("gemma-3-27b", 4);
+    CHECK(count(windows, kv::GroupKind::full) == 1);
+    CHECK(count(windows, kv::GroupKind::sliding_window) == 6);
+    CHECK(windows.groups.front().window == 1024);
+    CHECK(windows.num_blocks == windows.size.num_gpu_blocks);
+    const scenario::ResolvedPool states = pool("qwen3-next-80b-a3b", 4);
+    CHECK(count(states, kv::GroupKind::full) == 1);
+    CHECK(count(states, kv::GroupKind::mamba) == 3);
+    CHECK(states.groups.front().block_tokens == *states.config.block_size);
+    CHECK(states.num_blocks == states.size.num_gpu_blocks);
+    const scenario::ResolvedPool chunks = pool("llama-4-scout-17b-16e", 8);
+    CHECK(count(chunks, kv::GroupKind::chunked_local) == 3);
+    CHECK(pool("llama-3.1-8b", 1).groups.empty());
+  }
+
+  TEST_CASE("a pool that holds no request of full length names the longest that fits") {
+    World w;
+    const std::string text = World::text(R"(,"tensor_parallel_size":4,"max_model_len":32768,)"
+                                         R"("max_num_batched_tokens":2048)");
+    const auto refusal = [&](int blocks, int len) {
+      return w.refusal(text,
+                       {{"model", "gemma-3-27b"},
+                        {"cluster.pools.0.engine.num_gpu_blocks_override", std::to_string(blocks)},
+                        {"cluster.pools.0.engine.max_model_len", std::to_string(len)}});
+    };
+    const std::string told = refusal(2500, 32768);
+    const auto at = told.find("at most ");
+    REQUIRE(at != std::string::npos);
+    const int longest = std::stoi(told.substr(at + 8));
+    CHECK(refusal(2500, longest).empty());
+    CHECK_FALSE(refusal(2500, longest + 64).empty());
   }
 }
 

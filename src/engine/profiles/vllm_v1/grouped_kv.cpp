@@ -48,7 +48,8 @@ std::int64_t largest_chunk(const SchedulerLimits& limits, std::int64_t slots) {
 
 bool has_groups(const SchedulerLimits& limits) {
   const auto& groups = limits.vllm.kv_groups;
-  return groups.size() > 1 || (groups.size() == 1 && groups.front().kind != KvGroupKind::full);
+  if (groups.empty()) return !limits.model_groups.empty();
+  return groups.size() > 1 || groups.front().kind != KvGroupKind::full;
 }
 
 kv::GroupManager::Options group_options(const SchedulerLimits& limits) {
@@ -69,6 +70,11 @@ kv::GroupManager::Options group_options(const SchedulerLimits& limits) {
   o.in_flight_tokens = limits.max_num_batched_tokens * (limits.async_scheduling ? 2 : 1);
   const std::int64_t state_tokens = limits.vllm.mamba_block_size.value_or(
       o.state_mode == kv::StateMode::none ? limits.max_model_len : limits.block_tokens);
+  if (limits.vllm.kv_groups.empty()) {
+    o.groups = limits.model_groups;
+    for (kv::GroupSpec& spec : o.groups)
+      if (spec.kind == kv::GroupKind::mamba) spec.block_tokens = state_tokens;
+  }
   for (const KvGroupOptions& group : limits.vllm.kv_groups)
     o.groups.push_back({kind(group.kind),
                         group.kind == KvGroupKind::mamba ? state_tokens : limits.block_tokens,

@@ -11,7 +11,8 @@ namespace kvsim::engine {
 
 // Whether these limits ask for more than one full-attention group.
 bool has_groups(const SchedulerLimits& limits);
-// The KV cache groups of vllm.kv_groups, with what the other fields say about them.
+// The KV cache groups of vllm.kv_groups, else of the model, with what the other fields say about
+// them.
 kv::GroupManager::Options group_options(const SchedulerLimits& limits);
 
 // What the vllm-v1 scheduler asks of its KV cache, answered for several KV cache groups: see
