@@ -63,6 +63,16 @@ std::int64_t sglang_graph_batch(const spec::GpuSpec& gpu, int tensor_parallel_si
   return sglang_sizes(gpu, tensor_parallel_size).graph_batch;
 }
 
+std::int64_t sglang_max_running(std::int64_t pool_tokens, std::int64_t context_length,
+                                std::int64_t state_slots) {
+  const double contexts = static_cast<double>(pool_tokens) /
+                          static_cast<double>(std::max<std::int64_t>(1, context_length));
+  std::int64_t most =
+      std::clamp<std::int64_t>(static_cast<std::int64_t>(contexts * 512), 2048, 4096);
+  most = std::min(most, std::max<std::int64_t>(1, pool_tokens / 2));
+  return state_slots > 0 ? std::min(most, state_slots) : most;
+}
+
 double sglang_default_fraction(const spec::GpuSpec& gpu, const Options& o) {
   // What activations, graphs and meta data need, in MiB, the way sglang estimates it.
   const double memory = to_gib(gpu.usable_memory()) * 1024;

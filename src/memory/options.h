@@ -91,6 +91,13 @@ Options with_defaults(Options options, const spec::ModelSpec& model, const spec:
 // The largest batch that SGLang captures a decode graph for (cuda_graph_max_bs) by default.
 std::int64_t sglang_graph_batch(const spec::GpuSpec& gpu, int tensor_parallel_size);
 
+// SGLang's max_running_requests when none is given (kv_cache_configurator.py, 2026-07): 512 for
+// every request of full context that the pool holds, at least 2048 and at most 4096, but no more
+// than half the slots, nor than the sequences whose recurrent state there is room for (0 = no
+// limit).
+std::int64_t sglang_max_running(std::int64_t pool_tokens, std::int64_t context_length,
+                                std::int64_t state_slots);
+
 // SGLang's mem_fraction_static when none is given.
 double sglang_default_fraction(const spec::GpuSpec& gpu, const Options& options);
 

@@ -157,6 +157,7 @@ Pool size_pool(const spec::ModelSpec& model, const spec::GpuSpec& gpu, const Opt
   check_drafter(model, options);
   Pool pool;
   pool.options = with_defaults(options, model, gpu);
+  pool.is_batch_given = options.max_num_seqs > 0;
   pool.ledger.total = pool.options.stated.total.value_or(gpu.usable_memory());
   pool.block_tokens = pool.options.block_tokens;
   std::vector<Stage> stages;

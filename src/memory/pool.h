@@ -20,6 +20,7 @@ struct Pool {
   kvformat::Footprint footprint;  // of that stage
   KvLayout layout;
   std::int64_t block_tokens = 0;
+  bool is_batch_given = false;   // max_num_seqs was
   bool override_fits = true;     // num_gpu_blocks_override is within the KV memory
   std::int64_t state_slots = 0;  // sglang: sequences whose recurrent state fits
   std::int64_t num_gpu_blocks =

@@ -75,6 +75,9 @@ void size_sglang(Pool& pool, const spec::ModelSpec& model, const std::vector<Sta
     pool.state_slots = std::max<std::int64_t>(0, down(wide(l.state.value()) / g.states) - 1);
     pool.max_concurrency = std::min(pool.max_concurrency, wide(pool.state_slots));
   }
+  // The default depends on the pool, and the estimates of activations and graphs not on it.
+  if (!pool.is_batch_given)
+    pool.options.max_num_seqs = sglang_max_running(pool.tokens, o.max_model_len, pool.state_slots);
   if (l.activation + l.cuda_graphs > l.reserve && o.kv_cache_memory.empty())
     pool.warnings.push_back(
         fmt::format("activations and graphs (about {}) need more than the reserve of {}: lower "

@@ -217,8 +217,8 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
                     : grouped ? pool.size.num_gpu_blocks
                               : single_table_blocks(pool.size, *c.max_num_seqs, warnings);
   if (sglang && !seqs_given)
-    c.max_num_seqs = sglang_max_running(pool.num_blocks * *c.block_size, *c.max_model_len,
-                                        pool.size.state_slots);
+    c.max_num_seqs = memory::sglang_max_running(pool.num_blocks * *c.block_size, *c.max_model_len,
+                                                pool.size.state_slots);
   // A pool that was given instead of sized must fit beside the weights all the same.
   const double pool_bytes = given ? static_cast<double>(pool.num_blocks) * block_bytes(pool.size)
                             : c.kv_cache_memory_bytes

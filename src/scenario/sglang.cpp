@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace kvsim::scenario {
 namespace {
 
@@ -47,16 +45,6 @@ void settle_sglang(engine::EngineConfig& c, std::vector<std::string>& warnings,
     warnings.push_back(fmt::format(
         "chunked_prefill_size {} is no multiple of page_size {}: SGLang would not start",
         *o.chunked_prefill_size, page));
-}
-
-std::int64_t sglang_max_running(std::int64_t pool_tokens, std::int64_t context_length,
-                                std::int64_t state_slots) {
-  const double contexts = static_cast<double>(pool_tokens) /
-                          static_cast<double>(std::max<std::int64_t>(1, context_length));
-  std::int64_t most =
-      std::clamp<std::int64_t>(static_cast<std::int64_t>(contexts * 512), 2048, 4096);
-  most = std::min(most, std::max<std::int64_t>(1, pool_tokens / 2));
-  return state_slots > 0 ? std::min(most, state_slots) : most;
 }
 
 }  // namespace kvsim::scenario

@@ -46,12 +46,12 @@ bool warns(const std::string& engine, const std::string& part) {
 
 TEST_SUITE("scenario/sglang") {
   TEST_CASE("the most running requests follow pool and context between 2048 and 4096") {
-    CHECK(scenario::sglang_max_running(400'000, 131'072, 0) == 2048);
-    CHECK(scenario::sglang_max_running(400'000, 65'536, 0) == 3125);
-    CHECK(scenario::sglang_max_running(4'000'000, 8'192, 0) == 4096);
+    CHECK(memory::sglang_max_running(400'000, 131'072, 0) == 2048);
+    CHECK(memory::sglang_max_running(400'000, 65'536, 0) == 3125);
+    CHECK(memory::sglang_max_running(4'000'000, 8'192, 0) == 4096);
     // Half the slots, and the sequences whose state has room.
-    CHECK(scenario::sglang_max_running(1'000, 8'192, 0) == 500);
-    CHECK(scenario::sglang_max_running(400'000, 131'072, 37) == 37);
+    CHECK(memory::sglang_max_running(1'000, 8'192, 0) == 500);
+    CHECK(memory::sglang_max_running(400'000, 131'072, 37) == 37);
     CHECK(*resolved(R"(,"context_length":8192)").max_num_seqs == 4096);
     CHECK(*resolved(R"(,"max_running_requests":7)").max_num_seqs == 7);
   }
