@@ -55,6 +55,26 @@ std::vector<std::string> names_of(const Entries& entries) {
   return names;
 }
 
+void check_reuse(const engine::EngineConfig& e, const std::string& at, const Checker& check) {
+  const engine::TrtllmOptions& o = e.trtllm;
+  for (std::size_t i = 0; i < o.token_range_retention.size(); ++i) {
+    const engine::TokenRangeRetention& range = o.token_range_retention[i];
+    if (range.token_end && *range.token_end <= range.token_start)
+      check.error(fmt::format("{}/token_range_retention/{}/token_end", at, i), "retention-range",
+                  fmt::format("a range of positions from {} to {} is empty", range.token_start,
+                              *range.token_end),
+                  "token_end is the position after the last");
+  }
+  if (e.enable_prefix_caching) return;
+  const char* unused = o.host_cache_size.value() > 0      ? "host_cache_size"
+                       : !o.token_range_retention.empty() ? "token_range_retention"
+                                                          : nullptr;
+  if (unused)
+    check.error(at + "/" + unused, "field-without-use",
+                fmt::format("without block reuse nothing is kept that \"{}\" could be for", unused),
+                "set enable_prefix_caching to true, or leave it out");
+}
+
 void check_words(const Resolved& r, const Checker& check) {
   const std::string& policy = r.scenario.cluster.router.policy;
   if (!cluster::find_router(policy))
@@ -78,6 +98,7 @@ void check_words(const Resolved& r, const Checker& check) {
       check.error(at + "/async_scheduling", "not-modelled",
                   fmt::format("the profile {} schedules one step after the other", e.profile),
                   "leave it out or set it to false");
+    check_reuse(e, at, check);
     if (e.cost.kind == engine::CostKind::constant && !e.cost.step)
       check.error(at + "/cost/step", "missing-field",
                   "a constant cost needs its \"step\", for example \"20ms\"");

@@ -206,6 +206,8 @@ constexpr CodeText codes[] = {
     {"kv-groups", "the KV cache groups of an engine contradict each other or the block size",
      "A sliding_window group needs its window, a chunked_local group its chunk; states that are "
      "kept at block boundaries need chunked prefill and blocks of block_size tokens."},
+    {"retention-range", "a range of prompt positions ends before it begins",
+     "token_start is the first position, token_end the one after the last."},
     {"not-modelled", "the field asks for something this version does not model", ""},
     {"field-without-use", "a field has no meaning beside the others", ""},
     {"scenario-note", "a remark on how a scenario was resolved", ""},

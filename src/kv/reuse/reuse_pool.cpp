@@ -1,6 +1,7 @@
 #include "kv/reuse/reuse_pool.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "diag/check.h"
 #include "kv/run_hash.h"
@@ -12,6 +13,10 @@ ReusePool::ReusePool(const Options& options)
       blocks_(static_cast<std::size_t>(options.num_blocks + options.host_blocks)),
       queues_(options.num_blocks + options.host_blocks) {
   KVSIM_CHECK(options.num_blocks >= 1, "a pool of {} blocks", options.num_blocks);
+  const std::size_t buckets = std::bit_ceil(blocks_.size());
+  full_.assign(buckets, no_block);
+  families_.assign(buckets, no_block);
+  mask_ = buckets - 1;
   for (BlockId b = 0; b < static_cast<BlockId>(blocks_.size()); ++b) {
     at(b).level = b < options.num_blocks ? CacheLevel::primary : CacheLevel::secondary;
     queues_.push_back(at(b).level, default_priority, b);
@@ -19,8 +24,9 @@ ReusePool::ReusePool(const Options& options)
 }
 
 BlockId ReusePool::find(BlockHash hash) const {
-  const auto found = full_.find(hash);
-  return found == full_.end() ? no_block : found->second;
+  BlockId block = full_[static_cast<std::size_t>(hash) & mask_];
+  while (block != no_block && at(block).hash != hash) block = at(block).next_full;
+  return block;
 }
 
 std::uint64_t ReusePool::family_of(BlockId parent, std::uint64_t salt, const RunCursor& at) {
@@ -50,16 +56,18 @@ void ReusePool::match_partial(const ReuseKey& key, std::int64_t from, Match& m) 
   RunCursor here{key.tokens.runs};
   here.advance(from);
   const BlockId parent = path_.empty() ? no_block : path_.back();
-  const auto family = families_.find(family_of(parent, key.tokens.extra_key, here));
-  if (family == families_.end()) return;
+  const std::uint64_t family = family_of(parent, key.tokens.extra_key, here);
   const std::int64_t most = std::min(key.tokens.tokens - 1 - from, options_.block_tokens);
-  for (const BlockId child : family->second) {
-    const Block& b = at(child);
+  BlockId kin = families_[static_cast<std::size_t>(family) & mask_];
+  for (; kin != no_block; kin = at(kin).next_kin) {
+    const Block& b = at(kin);
+    if (b.family != family || b.parent != parent) continue;
     const bool unused = b.references == 0 && b.children == 0 && b.level == CacheLevel::primary;
-    if (b.parent != parent || (!options_.copy_on_partial_reuse && !unused)) continue;
+    if (!options_.copy_on_partial_reuse && !unused) continue;
     const std::int64_t common =
         common_tokens(here, RunCursor{b.runs}, std::min<std::int64_t>(most, b.tokens));
-    if (common > m.partial_tokens) m = {child, common};
+    // Of equally good ones the oldest, which comes last.
+    if (common > 0 && common >= m.partial_tokens) m = {kin, common};
   }
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "kv/block_manager.h"
@@ -89,6 +88,8 @@ class ReusePool {
     std::int32_t tokens = 0;
     BlockId parent = no_block, child = no_block;  // first child
     BlockId previous_sibling = no_block, sibling = no_block;
+    BlockId next_full = no_block;                          // of the same bucket of hashes
+    BlockId previous_kin = no_block, next_kin = no_block;  // of the same bucket of families
     std::int32_t children = 0, primary_children = 0;
     std::int16_t priority = default_priority;
     CacheLevel level = CacheLevel::primary;
@@ -104,6 +105,12 @@ class ReusePool {
   Match match(const ReuseKey& key);  // full blocks go to path_
   void match_partial(const ReuseKey& key, std::int64_t from, Match& m) const;
   BlockId find(BlockHash hash) const;
+  BlockId& full_bucket(BlockHash hash) { return full_[static_cast<std::size_t>(hash) & mask_]; }
+  BlockId& family_bucket(std::uint64_t family) {
+    return families_[static_cast<std::size_t>(family) & mask_];
+  }
+  void index(BlockId block);
+  void unindex(BlockId block);
   static std::uint64_t family_of(BlockId parent, std::uint64_t salt, const RunCursor& at);
   void claim(BlockId block, int priority);
   void unclaim(BlockId block);
@@ -125,8 +132,9 @@ class ReusePool {
   Options options_;
   std::vector<Block> blocks_;
   EvictionQueues queues_;
-  std::unordered_map<BlockHash, BlockId> full_;
-  std::unordered_map<std::uint64_t, std::vector<BlockId>> families_;
+  // Heads of the buckets; the links are in the blocks, the newest of a family first.
+  std::vector<BlockId> full_, families_;
+  std::size_t mask_ = 0;
   std::vector<BlockId> path_;
   std::int64_t evictions_ = 0;
   std::int64_t host_cached_ = 0;

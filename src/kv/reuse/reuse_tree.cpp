@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "diag/check.h"
 #include "kv/reuse/reuse_pool.h"
@@ -45,14 +44,13 @@ void ReusePool::enter(BlockId block, BlockId parent, const ReuseKey& key, std::i
   RunCursor here{key.tokens.runs};
   here.advance(from);
   const std::uint64_t family = family_of(parent, key.tokens.extra_key, here);
-  std::vector<BlockId>& siblings = families_[family];
   if (hash == 0) {
-    const bool known = std::ranges::any_of(siblings, [&](BlockId id) {
-      const Block& s = at(id);
-      return s.parent == parent && s.tokens == tokens &&
-             common_tokens(here, RunCursor{s.runs}, tokens) == tokens;
-    });
-    if (known) return;
+    for (BlockId kin = family_bucket(family); kin != no_block; kin = at(kin).next_kin) {
+      const Block& other = at(kin);
+      if (other.family == family && other.parent == parent && other.tokens == tokens &&
+          common_tokens(here, RunCursor{other.runs}, tokens) == tokens)
+        return;
+    }
   }
   copy_tokens(here, tokens, b.runs);
   b.tokens = static_cast<std::int32_t>(tokens);
@@ -60,8 +58,7 @@ void ReusePool::enter(BlockId block, BlockId parent, const ReuseKey& key, std::i
   b.family = family;
   b.parent = parent;
   b.in_tree = true;
-  siblings.push_back(block);
-  if (hash != 0) full_[hash] = block;
+  index(block);
   if (parent == no_block) return;
   Block& p = at(parent);
   b.sibling = p.child;
@@ -69,6 +66,31 @@ void ReusePool::enter(BlockId block, BlockId parent, const ReuseKey& key, std::i
   p.child = block;
   ++p.children;
   ++p.primary_children;
+}
+
+void ReusePool::index(BlockId block) {
+  Block& b = at(block);
+  BlockId& newest = family_bucket(b.family);
+  b.next_kin = newest;
+  b.previous_kin = no_block;
+  if (newest != no_block) at(newest).previous_kin = block;
+  newest = block;
+  if (b.hash == 0) return;
+  BlockId& head = full_bucket(b.hash);
+  b.next_full = head;
+  head = block;
+}
+
+void ReusePool::unindex(BlockId block) {
+  Block& b = at(block);
+  (b.previous_kin == no_block ? family_bucket(b.family) : at(b.previous_kin).next_kin) = b.next_kin;
+  if (b.next_kin != no_block) at(b.next_kin).previous_kin = b.previous_kin;
+  b.next_kin = b.previous_kin = no_block;
+  if (b.hash == 0) return;
+  BlockId* link = &full_bucket(b.hash);
+  while (*link != block) link = &at(*link).next_full;
+  *link = b.next_full;
+  b.next_full = no_block;
 }
 
 void ReusePool::leave(BlockId block) {
@@ -82,10 +104,7 @@ void ReusePool::leave(BlockId block) {
       enqueue(child);
     }
   }
-  std::vector<BlockId>& siblings = families_.at(b.family);
-  std::erase(siblings, block);
-  if (siblings.empty()) families_.erase(b.family);
-  if (b.hash != 0) full_.erase(b.hash);
+  unindex(block);
   if (b.level == CacheLevel::secondary) --host_cached_;
   if (b.references == 0 || b.level == CacheLevel::secondary) ++evictions_;
   if (b.parent != no_block) {
@@ -104,6 +123,7 @@ void ReusePool::leave(BlockId block) {
 
 void ReusePool::verify() const {
   std::int64_t primary = 0, full = 0, host_cached = 0, in_tree = 0, in_families = 0;
+  std::int64_t indexed = 0;
   for (BlockId id = 0; id < static_cast<BlockId>(blocks_.size()); ++id) {
     const Block& b = at(id);
     primary += b.level == CacheLevel::primary;
@@ -129,11 +149,16 @@ void ReusePool::verify() const {
                 "block {} is on the host and a child of it is not", id);
     KVSIM_CHECK(b.hash == 0 || find(b.hash) == id, "block {} is not found by its hash", id);
   }
-  for (const auto& entry : families_) in_families += static_cast<std::int64_t>(entry.second.size());
+  for (const BlockId head : families_)
+    for (BlockId kin = head; kin != no_block; kin = at(kin).next_kin) {
+      KVSIM_CHECK(at(kin).in_tree, "block {} has a family outside the tree", kin);
+      ++in_families;
+    }
+  for (const BlockId head : full_)
+    for (BlockId block = head; block != no_block; block = at(block).next_full) ++indexed;
   KVSIM_CHECK(primary == options_.num_blocks, "{} blocks on the GPU of {}", primary,
               options_.num_blocks);
-  KVSIM_CHECK(full == static_cast<std::int64_t>(full_.size()),
-              "{} full blocks in the tree, {} found", full, full_.size());
+  KVSIM_CHECK(full == indexed, "{} full blocks in the tree, {} in the index", full, indexed);
   KVSIM_CHECK(in_tree == in_families, "{} blocks in the tree, {} in families", in_tree,
               in_families);
   KVSIM_CHECK(host_cached == host_cached_, "{} cached blocks on the host, {} counted", host_cached,
