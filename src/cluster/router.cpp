@@ -16,6 +16,10 @@ constexpr std::array entries{
     RouterEntry{"session-sticky",
                 "a session stays on the engine of its first request; others as least-requests",
                 make_session_sticky},
+    RouterEntry{"vllm-dp",
+                "the lowest score of vLLM's internal load balancer: requests, and a full KV cache "
+                "where some wait; what engines report is up to 100 ms old",
+                make_vllm_dp},
 };
 
 }  // namespace

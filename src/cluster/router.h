@@ -4,14 +4,17 @@
 #include <span>
 #include <string_view>
 
+#include "engine/engine.h"
 #include "workload/request.h"
 
 namespace kvsim::cluster {
 
-// What a router may know of an engine.
+// What a router may know of an engine, or of all data parallel ranks of a replica together (counts
+// added up, KV usage in the mean).
 struct EngineLoad {
   std::int64_t requests = 0;            // waiting and running
   std::int64_t outstanding_tokens = 0;  // prompt tokens of those requests
+  engine::EngineReport report;          // as old as the router's interval allows
 };
 
 // Chooses the engine of each arriving request.
@@ -23,6 +26,8 @@ class Router {
   virtual ~Router() = default;
   virtual std::size_t choose(const workload::RequestSpec& request,
                              std::span<const EngineLoad> loads) = 0;
+  // How often the reports in `loads` are renewed; 0: this router does not read them.
+  virtual Duration report_interval() const { return {}; }
 };
 
 struct RouterEntry {

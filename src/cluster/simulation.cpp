@@ -8,17 +8,31 @@
 #include "diag/diagnostic.h"
 
 namespace kvsim::cluster {
+namespace {
+
+std::vector<Replica> replicas_of(std::vector<Replica> given, std::size_t engines) {
+  if (given.empty())
+    for (std::uint32_t i = 0; i < engines; ++i) given.push_back({i});
+  return given;
+}
+
+}  // namespace
 
 Simulation::Simulation(std::vector<std::unique_ptr<engine::Engine>> engines,
                        std::unique_ptr<Router> router, workload::RequestSource& source,
                        metrics::Recorder& recorder, Options options)
     : engines_(std::move(engines)),
-      router_(std::move(router)),
       source_(source),
       recorder_(recorder),
       options_(std::move(options)),
-      loads_(engines_.size()),
-      busy_(engines_.size(), 0) {}
+      steps_run_(engines_.size(), 0),
+      placement_(std::move(router), replicas_of(options_.replicas, engines_.size())),
+      busy_(engines_.size(), 0) {
+  for (std::uint32_t i = 0; i < engines_.size(); ++i) groups_.push_back({i, 1});
+  for (const Replica& r : options_.replicas)
+    for (std::uint32_t i = 0; r.stepping == Stepping::lockstep && i < r.ranks; ++i)
+      groups_[r.first + i] = {r.first, r.ranks};
+}
 
 bool Simulation::run() {
   constexpr std::int64_t poll_every = 1024;
@@ -31,6 +45,7 @@ bool Simulation::run() {
     const sim::Event event = events_.pop();
     KVSIM_CHECK(event.time >= now_, "time runs back to {} ns", event.time.nanoseconds());
     now_ = event.time;
+    placement_.advance_to(now_);
     switch (static_cast<Kind>(event.kind())) {
       case step_done:
         done(event.target);
@@ -98,7 +113,7 @@ void Simulation::arrive(std::uint32_t slot) {
   workload::RequestSpec& spec = arrivals_[slot].spec;
   const std::int64_t index = spec.index;
   const bool measured = recorder_.arrived(index, now_);
-  const std::size_t target = router_->choose(spec, loads_);
+  const std::uint32_t target = placement_.choose(spec);
   engine::Engine& engine = *engines_[target];
   if (const auto reason = engine.why_unservable(spec)) {
     if (options_.on_unservable == OnUnservable::error) {
@@ -114,33 +129,47 @@ void Simulation::arrive(std::uint32_t slot) {
     ++ended_;
     follow_ups(index);
   } else {
-    loads_[target].outstanding_tokens += spec.prompt_tokens;
+    const std::int64_t prompt_tokens = spec.prompt_tokens;
     engine.submit(spec, measured);
-    loads_[target].requests = engine.queued();
-    if (!busy_[target]) {
-      busy_[target] = 1;
-      events_.push(now_, step_start, static_cast<std::uint32_t>(target));
+    placement_.sent(target, prompt_tokens, engine.queued());
+    const std::uint32_t leader = groups_[target].leader;
+    if (!busy_[leader]) {
+      busy_[leader] = 1;
+      events_.push(now_, step_start, leader);
     }
   }
   free_slots_.push_back(slot);
 }
 
-void Simulation::start(std::uint32_t target) {
-  const Duration duration = engines_[target]->begin_step(now_);
-  events_.push(now_ + duration, step_done, target);
+void Simulation::start(std::uint32_t leader) {
+  Duration longest{};
+  for (std::uint32_t i = leader; i < leader + groups_[leader].size; ++i) {
+    steps_run_[i] = engines_[i]->has_work();
+    if (steps_run_[i]) longest = std::max(longest, engines_[i]->begin_step(now_));
+  }
+  events_.push(now_ + longest, step_done, leader);
 }
 
-void Simulation::done(std::uint32_t target) {
+void Simulation::done(std::uint32_t leader) {
+  const std::uint32_t last = leader + groups_[leader].size;
+  bool has_work = false;
+  for (std::uint32_t i = leader; i < last; ++i) {
+    if (steps_run_[i]) end_step(i);
+    has_work = has_work || engines_[i]->has_work();
+  }
+  busy_[leader] = has_work;
+  if (has_work) events_.push(now_, step_start, leader);
+}
+
+void Simulation::end_step(std::uint32_t target) {
   engine::Engine& engine = *engines_[target];
   engine.end_step(now_);
   for (const engine::Engine::Ended& request : engine.ended()) {
     ++ended_;
-    loads_[target].outstanding_tokens -= request.prompt_tokens;
+    placement_.ended(target, request.prompt_tokens);
     follow_ups(request.index);
   }
-  loads_[target].requests = engine.queued();
-  busy_[target] = engine.has_work();
-  if (engine.has_work()) events_.push(now_, step_start, target);
+  placement_.stepped(target, engine.queued(), engine.report());
 }
 
 void Simulation::follow_ups(std::int64_t index) {

@@ -233,6 +233,9 @@ void Engine::end_step(Time now) {
     recorder_.engine_state(setup_.engine_index, now,
                            profile_->usable_blocks() - profile_->free_blocks(),
                            p.running - static_cast<std::int64_t>(p.finished.size()), p.waiting);
+  report_ = {p.waiting, p.running - static_cast<std::int64_t>(p.finished.size()), 0};
+  report_.kv_usage = 1 - static_cast<double>(profile_->free_blocks()) /
+                             static_cast<double>(profile_->usable_blocks());
   p.clear();
   previous_end_ = now;
 }

@@ -30,6 +30,13 @@ class StepSink {
   virtual void step(const Step& step) = 0;
 };
 
+// What an engine says of itself at the end of a step. Requests that came during the step are not
+// among the waiting ones: it has not looked at them yet.
+struct EngineReport {
+  std::int64_t waiting = 0, running = 0;
+  double kv_usage = 0;  // share of the usable blocks that requests hold
+};
+
 // Everything one engine needs, resolved.
 struct EngineSetup {
   const ProfileEntry* profile = nullptr;
@@ -69,6 +76,7 @@ class Engine {
     std::int64_t prompt_tokens;
   };
   const std::vector<Ended>& ended() const { return ended_; }
+  const EngineReport& report() const { return report_; }
 
   // Totals for the result document.
   struct Totals {
@@ -122,6 +130,7 @@ class Engine {
   std::int64_t evicted_before_ = 0;
   std::vector<Ended> ended_;
   std::vector<Slot> retired_;  // ended with the last step
+  EngineReport report_;
 };
 
 }  // namespace kvsim::engine

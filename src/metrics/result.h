@@ -58,7 +58,8 @@ struct KvWaste {
 // Where one engine's time went, and what kept requests waiting. The caller fills it.
 struct EngineResult {
   std::string pool;
-  int pool_index = 0, replica = 0;
+  int pool_index = 0, replica = 0, data_parallel_rank = 0;
+  bool first_of_pool() const { return replica == 0 && data_parallel_rank == 0; }
   std::string profile, rules;  // "vllm-v1", "vllm-v1 >= 0.21"
   std::string model, gpu;
   int gpus = 1;

@@ -14,14 +14,15 @@ namespace {
 // The engines of one pool together.
 struct PoolSum {
   const EngineResult* one = nullptr;
-  int replicas = 0;
+  int replicas = 0, engines = 0;
   double busy = 0, compute = 0, memory = 0, link = 0, launch = 0, constant = 0;
   double running = 0, waiting = 0, peak = 0;
   std::int64_t steps = 0, kv = 0, seqs = 0, tokens = 0, preemptions = 0;
 
   void add(const EngineResult& e) {
     one = one ? one : &e;
-    ++replicas;
+    ++engines;
+    replicas += e.data_parallel_rank == 0;
     busy += e.busy_s, compute += e.compute_s, memory += e.memory_s, link += e.link_s;
     launch += e.launch_s, constant += e.constant_s;
     running += e.mean_running, waiting += e.mean_waiting, peak = std::max(peak, e.peak_used_ratio);
@@ -113,7 +114,7 @@ void step_time(const PoolSum& p, double duration, Verdict& v) {
   const auto most = std::max_element(
       parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   v.binds = most->second;
-  const double busy = duration > 0 ? std::min(1.0, p.busy / (duration * p.replicas)) : 0;
+  const double busy = duration > 0 ? std::min(1.0, p.busy / (duration * p.engines)) : 0;
   v.sentence =
       fmt::format("{} of the time in steps goes to it; the engines are busy {} of the time",
                   percent(p.share(most->first)), percent(busy));
@@ -146,7 +147,7 @@ void judge(RunResult& result) {
   for (const EngineResult& engine : result.engines) pools[engine.pool_index].add(engine);
   const auto busiest =
       std::max_element(pools.begin(), pools.end(), [](const auto& a, const auto& b) {
-        return a.second.busy * b.second.replicas < b.second.busy * a.second.replicas;
+        return a.second.busy * b.second.engines < b.second.busy * a.second.engines;
       });
   if (busiest == pools.end()) return;
   const PoolSum& p = busiest->second;

@@ -79,8 +79,10 @@ std::string engines_table(const RunResult& r) {
                                       "th");
   for (const EngineResult& e : r.engines) {
     const double busy = r.summary.duration > 0 ? e.busy_s / r.summary.duration : 0;
-    out += row({fmt::format("{} {}", e.pool, e.replica), e.rules,
-                fmt::format("{} x {}", e.gpus, e.gpu), format_integer(e.steps),
+    out += row({e.data_parallel_rank > 0
+                    ? fmt::format("{} {} rank {}", e.pool, e.replica, e.data_parallel_rank)
+                    : fmt::format("{} {}", e.pool, e.replica),
+                e.rules, fmt::format("{} x {}", e.gpus, e.gpu), format_integer(e.steps),
                 fmt::format("{:.0f} %", busy * 100), format_integer(e.completed),
                 fmt::format("{:.0f} %", e.peak_used_ratio * 100), format_integer(e.preemptions)});
   }

@@ -119,6 +119,7 @@ void fields(FieldVisitor& v, EngineResult& e) {
   v.field(must("pool", "name of its pool"), e.pool);
   v.field(must("pool_index", "place of the pool in the scenario"), e.pool_index);
   v.field(must("replica", "number within the pool"), e.replica);
+  v.field({"data_parallel_rank", "number within the replica"}, e.data_parallel_rank);
   v.field(must("profile", "scheduler profile"), e.profile);
   v.field(must("rules", "range of engine versions whose rules were used"), e.rules);
   v.field({"model", "model id"}, e.model);

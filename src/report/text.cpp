@@ -86,7 +86,7 @@ std::string kv_lines(const RunResult& r, const Style& style) {
 std::string waste_lines(const RunResult& r) {
   std::string out;
   for (const EngineResult& e : r.engines) {
-    if (e.replica != 0 || !e.kv_waste.under_pressure) continue;
+    if (!e.first_of_pool() || !e.kv_waste.under_pressure) continue;
     const KvShares& s = *e.kv_waste.under_pressure;
     out += wrap(
         fmt::format("    KV of {} while requests wait for it ({} of busy time, {} run): "
@@ -101,12 +101,12 @@ std::string waste_lines(const RunResult& r) {
 
 // One line for the engines of a pool: they are alike.
 std::string pools(const RunResult& r) {
-  std::map<int, int> replicas;
-  for (const EngineResult& e : r.engines) ++replicas[e.pool_index];
+  std::map<int, int> engines;
+  for (const EngineResult& e : r.engines) ++engines[e.pool_index];
   std::string out;
   for (const EngineResult& e : r.engines) {
-    if (e.replica != 0) continue;
-    const int count = replicas[e.pool_index];
+    if (!e.first_of_pool()) continue;
+    const int count = engines[e.pool_index];
     std::string line =
         fmt::format("Pool {}: {} x {}", e.pool, count, e.rules.empty() ? e.profile : e.rules);
     if (!e.model.empty()) line += fmt::format(", {} on {} x {}", e.model, e.gpus, e.gpu);

@@ -32,6 +32,8 @@ struct ResolvedPool {
   std::vector<kv::GroupSpec> groups;  // KV cache groups of the model, where it has several
   // vllm-v1: physical blocks, the null block included; elsewhere usable blocks, pages or slots.
   std::int64_t num_blocks = 0;
+  // Engines of one replica.
+  int ranks() const { return config.vllm.data_parallel_size; }
   bool has_null_block() const { return size.options.rules.engine == memory::Engine::vllm_v1; }
   std::int64_t usable_blocks() const { return has_null_block() ? num_blocks - 1 : num_blocks; }
 };

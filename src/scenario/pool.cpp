@@ -158,7 +158,8 @@ void apply_quantization(ResolvedPool& pool, const FieldError& error) {
 
 void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const FieldError& error) {
   EngineConfig& c = pool.config;
-  pool.plan = {c.tensor_parallel_size, c.pipeline_parallel_size, 1, c.enable_expert_parallel, {}};
+  pool.plan = {
+      c.tensor_parallel_size, c.pipeline_parallel_size, pool.ranks(), c.enable_expert_parallel, {}};
   if (const std::string problem = kvformat::parallel_problem(pool.model, pool.plan);
       !problem.empty())
     return error(

@@ -10,17 +10,18 @@
 namespace kvsim::scenario {
 namespace {
 
-metrics::EngineResult describe(const ResolvedPool& pool, int pool_index, int replica,
+metrics::EngineResult describe(const ResolvedPool& pool, int pool_index, int replica, int rank,
                                const cost::CostModel& cost) {
   metrics::EngineResult e;
   e.pool = pool.name;
   e.pool_index = pool_index;
   e.replica = replica;
+  e.data_parallel_rank = rank;
   e.profile = pool.config.profile;
   e.rules = pool.size.options.rules.label;
   e.model = pool.model.id;
   e.gpu = pool.gpu.id;
-  e.gpus = pool.plan.gpus();
+  e.gpus = pool.plan.gpus() / pool.ranks();
   e.tensor_parallel_size = pool.plan.tensor_parallel_size;
   e.kv_dtype = pool.kv_dtype->name;
   e.cost_source = cost::source_names[static_cast<std::size_t>(cost.source())];
@@ -87,16 +88,26 @@ metrics::RunResult run(const Resolved& scenario, workload::RequestSource& source
   recording.keep_requests = options.keep_requests;
   recording.engine_blocks.clear();
   for (const ResolvedPool& pool : scenario.pools)
-    for (int i = 0; i < pool.replicas; ++i) recording.engine_blocks.push_back(pool.usable_blocks());
+    for (int i = 0; i < pool.replicas * pool.ranks(); ++i)
+      recording.engine_blocks.push_back(pool.usable_blocks());
   metrics::Recorder recorder(std::move(recording));
 
   metrics::RunResult result;
+  cluster::Simulation::Options how;
   std::vector<std::unique_ptr<engine::Engine>> engines;
   std::vector<std::shared_ptr<const cost::CostModel>> costs;
   for (std::size_t p = 0; p < scenario.pools.size(); ++p) {
     const ResolvedPool& pool = scenario.pools[p];
     const auto cost = cost_model(pool);
-    for (int replica = 0; replica < pool.replicas; ++replica) {
+    const int ranks = pool.ranks();
+    // Layers of experts exchange tokens between all ranks.
+    const bool lockstep = ranks > 1 && pool.model.moe.has_value();
+    for (int engine = 0; engine < pool.replicas * ranks; ++engine) {
+      const int replica = engine / ranks, rank = engine % ranks;
+      if (rank == 0)
+        how.replicas.push_back({static_cast<std::uint32_t>(engines.size()),
+                                static_cast<std::uint32_t>(ranks),
+                                lockstep ? cluster::Stepping::lockstep : cluster::Stepping::alone});
       engine::EngineSetup setup;
       setup.profile = engine::find_profile(pool.config.profile);
       setup.limits = limits(pool);
@@ -106,11 +117,10 @@ metrics::RunResult run(const Resolved& scenario, workload::RequestSource& source
       setup.pool_index = static_cast<int>(p);
       engines.push_back(std::make_unique<engine::Engine>(setup, recorder, options.steps));
       costs.push_back(cost);
-      result.engines.push_back(describe(pool, static_cast<int>(p), replica, *cost));
+      result.engines.push_back(describe(pool, static_cast<int>(p), replica, rank, *cost));
     }
   }
 
-  cluster::Simulation::Options how;
   how.on_unservable = s.workload.on_unservable == workload::OnUnservable::reject
                           ? cluster::OnUnservable::reject
                           : cluster::OnUnservable::error;

@@ -105,6 +105,7 @@ void add_engine(std::vector<Witness>& list) {
   add("gpu", "trace", "h100-sxm");
   add("tensor_parallel_size", "trace", "2");
   add("pipeline_parallel_size", "trace", "2");
+  add("data_parallel_size", "trace", "2");
   add("enable_expert_parallel", "experts", "true");
   add("gpu_memory_utilization", "trace", "0.5");
   add("kv_cache_memory_bytes", "trace", "2GiB");

@@ -65,6 +65,9 @@ constexpr std::array expressed{"--engine",
                                "--context",
                                "--batch"};
 
+// Scenarios know data parallel ranks of vLLM; of another engine they are replicas.
+bool has_ranks(const memory::Options& o) { return o.rules.engine == memory::Engine::vllm_v1; }
+
 std::string engine_object(const PlanFlags& flags, const planner::Request& r,
                           const std::string& path) {
   const memory::Options& o = r.options;
@@ -76,6 +79,8 @@ std::string engine_object(const PlanFlags& flags, const planner::Request& r,
     e.number("tensor_parallel_size", o.plan.tensor_parallel_size);
   if (o.plan.pipeline_parallel_size > 1)
     e.number("pipeline_parallel_size", o.plan.pipeline_parallel_size);
+  if (has_ranks(o) && o.plan.data_parallel_size > 1)
+    e.number("data_parallel_size", o.plan.data_parallel_size);
   if (o.plan.enable_expert_parallel) e.raw("enable_expert_parallel", "true");
   if (o.max_model_len > 0) e.number("max_model_len", o.max_model_len);
   if (o.max_num_seqs > 0) e.number("max_num_seqs", o.max_num_seqs);
@@ -131,7 +136,7 @@ PlanScenario plan_scenario(const PlanFlags& flags, const planner::Request& r,
                            const spec::Catalog& catalog) {
   check_engine(plan);
   PlanScenario out;
-  const int replicas = r.options.plan.data_parallel_size;
+  const int replicas = has_ranks(r.options) ? 1 : r.options.plan.data_parallel_size;
   for (const std::string& flag : flags.names())
     if (std::find(expressed.begin(), expressed.end(), flag) == expressed.end())
       out.left_out.push_back(flag);

@@ -9,5 +9,6 @@ std::unique_ptr<Router> make_round_robin();
 std::unique_ptr<Router> make_least_requests();
 std::unique_ptr<Router> make_least_tokens();
 std::unique_ptr<Router> make_session_sticky();
+std::unique_ptr<Router> make_vllm_dp();
 
 }  // namespace kvsim::cluster

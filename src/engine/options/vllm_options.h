@@ -56,6 +56,7 @@ struct SpeculativeOptions {
 };
 
 struct VllmOptions {
+  int data_parallel_size = 1;  // engines of one replica, each with its own scheduler and KV
   // Replaces the groups of the model; empty: those of the model.
   std::vector<KvGroupOptions> kv_groups;
   // Which window blocks and states get a hash: none = all; 0 = those at the end of a prompt and at
