@@ -81,7 +81,7 @@ void Scheduler::schedule(StepPlan& plan) {
 }
 
 void Scheduler::form_batch(StepPlan& plan) {
-  plan.radix.emplace();
+  plan.radix = StepPlan::Radix{};
   kv_.cache().copies_ended();
   if (chunked_ != no_slot) kv_.store(chunked_, kv::InsertKind::chunk);
   merge_last_batch();
