@@ -18,9 +18,9 @@ using namespace kvsim;
 
 namespace {
 
-metrics::RunResult run(const std::string& name, const std::string& rate = {}) {
+metrics::RunResult run(const std::string& name, const std::string& rate = {},
+                       std::vector<scenario::Override> changes = {}) {
   static const spec::Catalog catalog;
-  std::vector<scenario::Override> changes;
   if (!rate.empty()) changes.push_back({"workload.generate.arrival.rate", rate});
   return scenario::run(scenario::load(
       std::string(KVSIM_SOURCE_DIR) + "/scenarios/" + name + ".json", catalog, changes));
@@ -104,4 +104,32 @@ TEST_CASE("paging carries two to four times the rate of contiguous slots at equa
     CHECK(gain <= 4);
     CHECK(std::abs(gain - ours(cells[2])) <= 0.0501);
   }
+}
+
+TEST_CASE("iterations serve more than batches and paging more than any reservation") {
+  const std::string at = "cluster.pools.0.engine.";
+  const struct {
+    const char *row, *scenario, *batching, *reservation;
+  } engines[] = {
+      {"FasterTransformer: `batching` request, `reservation` max", "contiguous-13b", "request",
+       "max"},
+      {"Orca: `batching` iteration, `reservation` max", "contiguous-13b", "iteration", "max"},
+      {"Orca: `batching` iteration, `reservation` pow2", "contiguous-13b", "iteration", "pow2"},
+      {"Orca: `batching` iteration, `reservation` oracle", "contiguous-13b", "iteration", "oracle"},
+      {"paged: vllm-v1", "paged-13b", nullptr, nullptr},
+  };
+  double before = 0;
+  for (const auto& engine : engines) {
+    CAPTURE(engine.row);
+    std::vector<scenario::Override> changes;
+    if (engine.batching)
+      changes = {{at + "batching", engine.batching}, {at + "reservation", engine.reservation}};
+    const double served = run(engine.scenario, "100", changes).summary.request_throughput;
+    CHECK(served > before);
+    before = served;
+    CHECK(std::abs(ours(row(engine.row)[0]) - served) <= 0.00501);
+  }
+  const metrics::RunResult slow = run("contiguous-13b", "0.05", {{at + "batching", "request"}});
+  CHECK(slow.summary.ttft_ms.percentiles[1] > 2000);
+  CHECK(slow.summary.e2el_ms.percentiles[1] > 22000);
 }
