@@ -60,7 +60,7 @@ Duration Engine::begin_step(Time now) {
   if (!ahead_) {
     profile_->schedule(plan());
     if (plan().scheduled.empty()) stuck(now);
-    stamp(plan());
+    if (async) stamp(plan());
   }
   if (async) {
     if (profile_->has_work()) profile_->schedule(next());
@@ -88,12 +88,17 @@ void Engine::stamp(StepPlan& plan) const {
 // ahead this comes after it: a request that it retracted emits nothing.
 void Engine::expect_tokens() {
   shape_ = {};
-  unfilled_ = 0;
   std::int64_t decodes = 0, context = 0;  // of plain decodes
+  const bool async = setup_.limits.async_scheduling;
+  // A power of two, as nearly always: the rest of a division is a mask.
+  const std::int64_t mask =
+      (block_tokens_ & (block_tokens_ - 1)) == 0 ? block_tokens_ - 1 : std::int64_t{0};
+  std::int64_t ends = 0;
   StepPlan& p = plan();
   for (StepPlan::Scheduled& item : p.scheduled) {
     const RequestState& r = requests_[item.slot];
-    unfilled_ += unfilled(item.computed + item.tokens);
+    ends += -(item.computed + item.tokens) & mask;
+    if (!async) item.epoch = r.epoch;
     if (item.tokens == 1 && item.samples) {
       ++decodes;
       context += item.computed;
@@ -101,11 +106,19 @@ void Engine::expect_tokens() {
     } else {
       expect_rows(item);
     }
-    if (item.emitted > 0 && r.tokens + item.emitted >= r.stop_at) p.finished.push_back(item.slot);
+    if (r.tokens + item.emitted >= r.stop_at && item.emitted > 0) p.finished.push_back(item.slot);
   }
+  unfilled_ = mask > 0 || block_tokens_ == 1 ? ends : unfilled();
   if (fill_.linear()) return fill_.add_decodes(shape_, decodes, context);
   for (const StepPlan::Scheduled& item : p.scheduled)
     if (item.tokens == 1 && item.samples) fill_.add_decode(shape_, item.computed);
+}
+
+std::int64_t Engine::unfilled() const {
+  std::int64_t slots = 0;
+  for (const StepPlan::Scheduled& item : plans_[current_].scheduled)
+    slots += (block_tokens_ - (item.computed + item.tokens) % block_tokens_) % block_tokens_;
+  return slots;
 }
 
 // A prefill chunk, or drafts to verify.
@@ -261,20 +274,20 @@ void Engine::report_finished(Slot slot, Time now) {
 void Engine::emit_tokens(Time now) {
   std::int64_t steady = 0;  // measured requests whose previous token came with the previous step
   std::int64_t emitted = 0;
-  for (StepPlan::Scheduled& item : plan().scheduled) {
+  const Time before = previous_end_;
+  for (const StepPlan::Scheduled& item : plan().scheduled) {
     if (item.emitted == 0) continue;
     RequestState& r = requests_[item.slot];
     // Tokens drafted beyond the end are cut off.
     const std::int32_t fresh = std::min(item.emitted, r.stop_at - r.tokens);
     r.tokens += fresh;
-    if (r.measured) {
-      emitted += fresh;
-      if (r.last_token == previous_end_)
-        ++steady;
-      else if (r.last_token.nanoseconds() >= 0)
-        recorder_.gap(now - r.last_token, 1);
-    }
-    if (r.first_token.nanoseconds() < 0) r.first_token = now;
+    emitted += r.measured ? fresh : 0;
+    if (r.last_token == before)
+      steady += r.measured;
+    else if (r.last_token.nanoseconds() < 0)
+      r.first_token = now;
+    else if (r.measured)
+      recorder_.gap(now - r.last_token, 1);
     r.last_token = now;
   }
   if (steady > 0) recorder_.gap(now - previous_end_, steady);

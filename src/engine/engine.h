@@ -97,11 +97,7 @@ class Engine {
   void stamp(StepPlan& plan) const;
   void expect_tokens();
   void expect_rows(StepPlan::Scheduled& item);
-  // Slots that so many tokens leave empty in their last block.
-  std::int64_t unfilled(std::int64_t tokens) const {
-    if ((block_tokens_ & (block_tokens_ - 1)) == 0) return -tokens & (block_tokens_ - 1);
-    return (block_tokens_ - tokens % block_tokens_) % block_tokens_;
-  }
+  std::int64_t unfilled() const;  // slots at the ends of the last blocks of the step's requests
   void account(Time now);
   void measure_kv(Duration duration);
   void check_progress(Time now);
@@ -122,7 +118,7 @@ class Engine {
   unsigned current_ = 0;
   bool ahead_ = false;
   std::int64_t block_tokens_;
-  std::int64_t unfilled_ = 0;  // slots at the ends of the last blocks of the step's requests
+  std::int64_t unfilled_ = 0;
   Time previous_end_{std::int64_t{-1}};
   Totals totals_;
   double sampled_s_ = 0;

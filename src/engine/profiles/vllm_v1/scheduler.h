@@ -142,15 +142,11 @@ class VllmV1 final : public Profile {
 
   void schedule_running(StepPlan& plan) {
     cursor_ = 0;
-    while (cursor_ < running_.size() && budget_ > 0) {
+    while (true) {
+      if (plain_) schedule_quiet(plan);
+      if (cursor_ >= running_.size() || budget_ <= 0) break;
       const Slot slot = running_[cursor_];
       RequestState& r = requests_[slot];
-      if (plain_ && r.computed + 1 == r.tokens && r.tokens < r.quiet_until) {
-        plan.scheduled.push_back({slot, 1, r.computed++, 0, true});
-        --budget_, --input_budget_;
-        ++cursor_;
-        continue;
-      }
       const std::int32_t known = r.tokens + r.in_flight;
       std::int64_t n = std::min(limit_chunk(known + r.drafts - r.computed), room());
       n = std::min(n, limits_.max_model_len - 1 - r.computed);
@@ -163,6 +159,30 @@ class VllmV1 final : public Profile {
       schedule_tokens(plan, slot, n);
       ++cursor_;
     }
+  }
+
+  // The decodes from the cursor on that ask nothing of the KV cache, as nearly all do.
+  void schedule_quiet(StepPlan& plan) {
+    const std::size_t end = std::min(
+        running_.size(), cursor_ + static_cast<std::size_t>(std::max<std::int64_t>(budget_, 0)));
+    const std::size_t begin = cursor_, first = plan.scheduled.size();
+    std::size_t at = begin;
+    for (; at < end; ++at) {
+      const RequestState& r = requests_[running_[at]];
+      if (r.computed + 1 != r.tokens || r.tokens >= r.quiet_until) break;
+    }
+    // Filled in place: an item that is made elsewhere and copied costs more than all the rest.
+    plan.scheduled.resize(first + at - begin);
+    StepPlan::Scheduled* item = plan.scheduled.data() + first;
+    for (std::size_t i = begin; i < at; ++i, ++item) {
+      item->slot = running_[i];
+      item->tokens = 1;
+      item->computed = requests_[running_[i]].computed++;
+      item->samples = true;
+    }
+    cursor_ = at;
+    budget_ -= static_cast<std::int64_t>(at - begin);
+    input_budget_ -= static_cast<std::int64_t>(at - begin);
   }
 
   // Computes n more tokens of a request that has slots for them.
