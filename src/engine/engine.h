@@ -119,7 +119,7 @@ class Engine {
   bool ahead_ = false;
   std::int64_t block_tokens_;
   std::int64_t unfilled_ = 0;
-  Time previous_end_{std::int64_t{-1}};
+  Time previous_end_{std::int64_t{-2}};  // no request has its newest token from then
   Totals totals_;
   double sampled_s_ = 0;
   std::int64_t steps_without_token_ = 0;
