@@ -89,6 +89,7 @@ TEST_SUITE("engine/engine") {
     CHECK(w.engine.totals().steps == 52);
     CHECK(w.engine.totals().scheduled_tokens == 20000 + 49);
     CHECK(w.recorder.completed() == 1);
+    CHECK(w.recorder.gaps().count() == 49);  // between 50 tokens
   }
 
   TEST_CASE("a steady decode step allocates nothing") {
