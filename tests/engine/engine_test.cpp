@@ -102,6 +102,50 @@ TEST_SUITE("engine/engine") {
     CHECK(testing::allocations() == before);
   }
 
+  TEST_CASE("a steady decode step of several KV cache groups allocates nothing") {
+    engine::SchedulerLimits l = limits();
+    l.model_groups = {{kv::GroupKind::full, 16, 0, 0},
+                      {kv::GroupKind::sliding_window, 16, 200, 0},
+                      {kv::GroupKind::chunked_local, 16, 0, 256},
+                      {kv::GroupKind::mamba, 16, 0, 0}};
+    World w(l);
+    for (int i = 0; i < 16; ++i) w.submit(request(i, 100 + i, 4000));
+    for (int i = 0; i < 400; ++i) w.step();
+    const std::size_t before = testing::allocations();
+    for (int i = 0; i < 1000; ++i) w.step();
+    CHECK(testing::allocations() == before);
+  }
+
+  TEST_CASE("a crowded pool of several groups serves everyone and gets all its blocks back") {
+    for (const bool chunked : {false, true}) {
+      for (const bool async : {false, true}) {
+        engine::SchedulerLimits l = limits();
+        l.num_blocks = 70;
+        l.max_model_len = 600;
+        l.max_num_batched_tokens = 128;
+        l.reserve_full_input = false;
+        l.async_scheduling = async;
+        l.vllm.speculative.emplace();
+        l.vllm.speculative->num_speculative_tokens = 2;
+        l.vllm.speculative->accept_pattern = {0, 2, 1};
+        l.model_groups = {{kv::GroupKind::full, 16, 0, 0},
+                          chunked ? kv::GroupSpec{kv::GroupKind::chunked_local, 16, 0, 64}
+                                  : kv::GroupSpec{kv::GroupKind::sliding_window, 16, 50, 0},
+                          {kv::GroupKind::mamba, 16, 0, 0}};
+        PreemptionCounter counter;
+        World w(l, cost::make_constant(Duration(ns_per_second)), &counter);
+        for (int i = 0; i < 12; ++i) w.submit(request(i, 40 + 20 * i, 150));
+        while (w.engine.has_work()) {
+          w.step();
+          w.engine.profile().verify();
+        }
+        CHECK(w.recorder.completed() == 12);
+        CHECK(counter.preemptions > 0);
+        CHECK(w.engine.profile().free_blocks() == w.engine.profile().usable_blocks());
+      }
+    }
+  }
+
   TEST_CASE("blocks are conserved in every step of a crowded pool") {
     engine::SchedulerLimits l = limits();
     l.num_blocks = 40;

@@ -18,7 +18,7 @@ bool Retention::keeps(const GroupSpec& spec, const GroupTable& table, std::int64
   // The multiple of the interval at or after the block's end, and the one before it, whose block
   // behind this may be.
   const std::int64_t next = ceil_blocks((index + 1) * spec.block_tokens, *interval) * *interval;
-  return needed(next, behind) || (next > *interval && needed(next - *interval, behind));
+  return needed(next, 0) || (next > *interval && needed(next - *interval, behind));
 }
 
 }  // namespace kvsim::kv

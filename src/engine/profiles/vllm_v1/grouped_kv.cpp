@@ -88,10 +88,10 @@ GroupedKv::GroupedKv(const SchedulerLimits& limits)
       gate_(limits.reserve_full_input),
       groups_(group_options(limits)) {
   const kv::GroupManager::Options o = group_options(limits);
-  states_ = std::ranges::any_of(
+  const bool states = std::ranges::any_of(
       o.groups, [](const kv::GroupSpec& spec) { return spec.kind == kv::GroupKind::mamba; });
   const std::int64_t block = o.blocks.block_tokens;
-  if (states_ && o.state_mode == kv::StateMode::align && block > largest_chunk_ &&
+  if (states && o.state_mode == kv::StateMode::align && block > largest_chunk_ &&
       block <= o.largest_chunk)
     unfillable_block_ = block;
 }
@@ -105,7 +105,7 @@ void GroupedKv::reserve(RequestState& r) const {
 
 std::int64_t GroupedKv::slot_tokens(const RequestState& r) const {
   return std::min<std::int64_t>(groups_.quiet_until(r.groups),
-                                std::numeric_limits<std::int32_t>::max());
+                                std::numeric_limits<std::int32_t>::max() - 1);
 }
 
 std::optional<std::string> GroupedKv::why_too_large(std::int64_t prompt, std::int64_t most) const {

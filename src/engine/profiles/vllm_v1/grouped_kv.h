@@ -52,9 +52,10 @@ class GroupedKv {
   static bool holds(const RequestState& r) { return r.groups.held(); }
   std::int64_t held(const RequestState& r) const { return groups_.held(r.groups); }
   std::int64_t slot_tokens(const RequestState& r) const;
-  // States are kept by rules of their own: never quiet.
+  // Computing fewer tokens than these gives no block back, needs none and publishes none. Chunks of
+  // one token are never cut.
   std::int64_t quiet_until(const RequestState& r) const {
-    return states_ ? 0 : std::min<std::int64_t>(r.slot_tokens + 1, r.groups.publish_at);
+    return std::min<std::int64_t>(r.slot_tokens + 1, r.groups.publish_at);
   }
 
   std::optional<std::string> why_too_large(std::int64_t prompt, std::int64_t most) const;
@@ -66,7 +67,6 @@ class GroupedKv {
   // Tokens of a block of state that chunks must fill and cannot; 0: none.
   std::int64_t unfillable_block_ = 0;
   bool gate_;
-  bool states_ = false;  // a group keeps recurrent state
   kv::GroupManager groups_;
   kv::GroupLookup::Hit hit_;  // of the last lookup
 };
