@@ -131,9 +131,9 @@ std::int64_t GroupLookup::full_prefix(const Kind& kind, TokenChain& chain, std::
 
 std::int64_t GroupLookup::window_prefix(const Kind& kind, TokenChain& chain, std::int64_t limit) {
   const std::int64_t block = kind.spec.block_tokens, most = limit / block;
-  const std::int64_t need =
-      kind.spec.blocks(kind.spec.window - 1) + (options_.drops_last_block ? 1 : 0);
-  if (need == 0) return aligned(kind, most) * block;
+  // A window of one token reads no block, and yet goes on only from one that is cached.
+  const std::int64_t need = std::max<std::int64_t>(
+      kind.spec.blocks(kind.spec.window - 1) + (options_.drops_last_block ? 1 : 0), 1);
   resize(kind, most);
   std::int64_t end = 0, run = 0;
   for (std::int64_t i = most - 1; i >= 0 && run < need; --i) {

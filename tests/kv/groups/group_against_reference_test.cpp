@@ -75,7 +75,7 @@ class World {
     const int more = draw(o.groups.empty() ? 1 : 0, 2);
     for (int i = 0; i < more; ++i) {
       const int kind = draw(0, 2);
-      if (kind == 0) o.groups.push_back({GroupKind::sliding_window, block, draw(1, 14), 0});
+      if (kind == 0) o.groups.push_back({GroupKind::sliding_window, block, draw(2, 14), 0});
       // Chunks of whole blocks: others count a block of the chunk before unseen.
       if (kind == 1) o.groups.push_back({GroupKind::chunked_local, block, 0, block * draw(1, 4)});
       if (kind == 2) o.groups.push_back({GroupKind::mamba, block, 0, 0});

@@ -69,10 +69,11 @@ TEST_CASE("A run of window blocks shorter than the window counts from the start 
   CHECK(World({window_32}, 81, {{0, 0}, {0, 1}, {0, 3}, {0, 4}}).hit() == 0);
 }
 
-TEST_CASE("A window of one token asks for no block") {
+TEST_CASE("A window of one token goes on from the rightmost cached block") {
   GroupSpec own = window_32;
   own.window = 1;
-  CHECK(World({full, own}, 81, {{1, 0}, {1, 1}, {1, 2}, {1, 3}, {1, 4}, {0, 4}}).hit() == 4);
+  CHECK(World({full, own}, 81, {{1, 0}, {1, 1}, {1, 2}, {1, 4}}).hit() == 4);
+  CHECK(World({own}, 81, {{0, 0}, {0, 1}, {0, 2}, {0, 3}, {0, 4}}).hit() == 0);
 }
 
 TEST_CASE("Blocks before the last chunk of attention are not looked up") {
