@@ -36,6 +36,18 @@ config::Value at_pointer(config::Value value, std::string_view pointer) {
 
 std::string case_id(config::Value root) { return Arguments(root).text("id"); }
 
+void refuse_step_log(config::Value root) {
+  if (!root.is_object() || root.find("id").exists()) return;
+  for (const char* key : {"step", "time_s", "scheduled", "free_blocks"})
+    if (!root.find(key).exists()) return;
+  throw InputError(root.diagnostic(
+      std::string(step_log_code),
+      "this is a step log, as kvsim run --steps writes it, and not a recorded case",
+      "a case holds settings, requests and steps of an engine in one object per line: "
+      "docs/howto/check-an-engine-trace.md; the fields of a step log: "
+      "docs/reference/step-log.md"));
+}
+
 Outcome replay_case(const config::Document& line, const spec::Catalog& catalog) {
   const config::Value root = line.root();
   Arguments about(root);

@@ -11,6 +11,10 @@ namespace kvsim::conform {
 // The id of a recorded case: a text. Throws InputError.
 std::string case_id(config::Value root);
 
+// Throws InputError (step_log_code) when the line is one of the step log of `run --steps`.
+void refuse_step_log(config::Value root);
+inline constexpr std::string_view step_log_code = "conform-step-log";
+
 // The value at a JSON pointer below `value` (names without escapes); exists() tells whether there
 // is one.
 config::Value at_pointer(config::Value value, std::string_view pointer);

@@ -94,6 +94,7 @@ class Replay {
     try {
       const config::Document document =
           config::Document::parse_line(std::move(line.text), name, line.number);
+      refuse_step_log(document.root());
       line.outcome.id = case_id(document.root());
       if (line.outcome.id.starts_with(options_.only))
         line.outcome = replay_case(document, catalog_);
@@ -155,7 +156,9 @@ class Replay {
     } catch (const InputError& error) {
       problems_.insert(problems_.end(), error.diagnostics().begin(), error.diagnostics().end());
     }
-    if (problems_.size() >= shown_problems) throw InputError(std::move(problems_));
+    // Every other line of a step log would say the same.
+    const bool wrong_kind = !problems_.empty() && problems_.back().code == step_log_code;
+    if (wrong_kind || problems_.size() >= shown_problems) throw InputError(std::move(problems_));
   }
 
   const spec::Catalog& catalog_;

@@ -1,4 +1,6 @@
 #pragma once
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +15,8 @@ enum class Glyphs { unicode, ascii };
 struct Style {
   Glyphs glyphs = Glyphs::unicode;
   std::string scenario = "SCENARIO";  // how the user named it, for the command that comes next
+  std::vector<std::string> sets;      // --set of that run, as path=value
+  std::optional<std::int64_t> seed;   // --seed of that run
   std::string prometheus_prefix = "kvsim:";
   bool detailed = false;            // JSON and vLLM-bench: with every request
   std::vector<std::string> checks;  // text: lines to print before the verdict

@@ -133,7 +133,24 @@ std::string money(const Cost& c) {
 
 // As a shell takes it: in single quotes where it holds more than plain characters.
 std::string shell_word(const std::string& text) {
-  return text.find_first_of("{}\"' $*?") == std::string::npos ? text : "'" + text + "'";
+  const bool plain = std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_-+=.,:/@%").find(c) != std::string_view::npos;
+  });
+  if (plain && !text.empty()) return text;
+  std::string out = "'";
+  for (const char c : text) c == '\'' ? out += "'\\''" : out += c;
+  return out + "'";
+}
+
+// The same run with the lever pulled: what the user set stays, but for the lever's own field.
+std::string next_command(const Style& style, const std::string& lever) {
+  const std::string path = lever.substr(0, lever.find('=') + 1);
+  std::string out = "kvsim run " + shell_word(style.scenario);
+  if (style.seed) out += fmt::format(" --seed {}", *style.seed);
+  for (const std::string& set : style.sets)
+    if (!set.starts_with(path)) out += " --set " + shell_word(set);
+  return out + " --set " + shell_word(lever);
 }
 
 std::string verdict(const RunResult& r, const Style& style) {
@@ -148,8 +165,7 @@ std::string verdict(const RunResult& r, const Style& style) {
                                              v.binds.ends_with('s') ? "bind" : "binds", v.sentence);
   if (!v.lever.empty()) text += fmt::format(" Lever: {}.", v.lever);
   out += wrap(text, columns, 4);
-  if (!v.set.empty())
-    out += fmt::format("    Try: kvsim run {} --set {}\n", style.scenario, shell_word(v.set));
+  if (!v.set.empty()) out += fmt::format("    Try: {}\n", next_command(style, v.set));
   return out;
 }
 

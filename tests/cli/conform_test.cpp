@@ -1,9 +1,11 @@
 #include <doctest/doctest.h>
 #include <csignal>
 
+#include <algorithm>
 #include <string>
 
 #include "cli/harness.h"
+#include "cli/scenarios.h"
 
 using kvsim::test::Kvsim;
 
@@ -106,6 +108,23 @@ TEST_SUITE("cli/conform") {
         .exits(3)
         .err_has("zz");
     Kvsim({"conform", "good.jsonl", "--jobs", "0"}).file("good.jsonl", good).exits(2);
+  }
+
+  TEST_CASE("a step log given to conform is one error that says what it is") {
+    Kvsim run({"run", "s.json", "--steps", "steps.jsonl"});
+    run.file("s.json", kvsim::test::small_scenario())
+        .file("requests.jsonl", kvsim::test::request_lines(30, 64, 4, 1))
+        .exits(0);
+    const std::string steps = run.folder().read("steps.jsonl");
+    CHECK(std::ranges::count(steps, '\n') > 20);
+    Kvsim conform({"conform", "steps.jsonl", "--json"});
+    conform.file("steps.jsonl", steps)
+        .exits(3)
+        .out_is("")
+        .err_has("conform-step-log")
+        .err_has("kvsim run --steps")
+        .err_has("docs/howto/check-an-engine-trace.md");
+    CHECK(std::ranges::count(conform.err(), '\n') == 1);
   }
 
   TEST_CASE("a refused case is counted and told apart from one that differs") {

@@ -1,10 +1,13 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "cli/explain/codes.h"
 #include "cli/explain/topic.h"
 #include "cli/harness.h"
+#include "cli/scenarios.h"
+#include "config/document.h"
 #include "config/echo.h"
 #include "engine/registry.h"
 #include "report/result_fields.h"
@@ -68,6 +71,35 @@ TEST_CASE("explain prints the rules of every engine profile with their sources")
   Kvsim({"explain", "profile"}).exits(0).out_has("trtllm").out_has("static");
   Kvsim({"explain", "profile", "vlm-v1"}).exits(2).err_has("vllm-v1");
   Kvsim({"explain", "ttft_ms", "more"}).exits(2).err_has("one word too many");
+}
+
+TEST_CASE("every field that a step log writes is explained with its unit") {
+  const auto all = all_topics();
+  const auto keys = [&](std::string profile, std::string flags, std::string_view wanted) {
+    std::string scenario = kvsim::test::small_scenario(flags);
+    scenario.replace(scenario.find("vllm-v1"), 7, profile);
+    Kvsim run({"run", "s.json", "--steps", "steps.jsonl"});
+    run.file("s.json", scenario)
+        .file("requests.jsonl", kvsim::test::request_lines(2, 64, 4, 1))
+        .exits(0);
+    const std::string steps = run.folder().read("steps.jsonl");
+    const auto line =
+        kvsim::config::Document::parse_line(steps.substr(0, steps.find('\n')), "steps.jsonl", 1);
+    CHECK(line.root().find(wanted).exists());
+    for (std::size_t i = 0; i < line.root().size(); ++i) {
+      const std::string key(line.root().key(i));
+      INFO(profile, " ", key);
+      CHECK(std::ranges::any_of(find_topics(all, key), [](const Topic& t) {
+        return t.kind == "step log field" && t.text.find("in: ") != std::string::npos;
+      }));
+    }
+  };
+  keys("vllm-v1", "", "free_blocks");
+  keys("sglang", ", \"enable_hierarchical_cache\": true", "host_used");
+  keys("trtllm", ", \"host_cache_size\": \"1GiB\"", "host_used");
+  keys("static", "", "free_blocks");
+  for (const char* field : {"new_token_ratio", "evictable", "protected", "hits", "loaded"})
+    Kvsim({"explain", field}).exits(0).out_has("step log field");
 }
 
 TEST_CASE("an unknown topic is answered with the nearest one") {

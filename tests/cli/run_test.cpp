@@ -121,6 +121,17 @@ TEST_CASE("progress is shown on a terminal after two seconds and removed at the 
       .err_has("\033[K");
 }
 
+TEST_CASE("the command that run proposes keeps what the user set and the seed") {
+  const std::string seqs = "cluster.pools.0.engine.max_num_seqs";
+  Kvsim({"run", "my chat.json", "--seed", "7", "--set", "name=it's me", "--set", seqs + "=2"})
+      .file("my chat.json", small_scenario())
+      .file("requests.jsonl", request_lines(40, 64, 40, 1))
+      .exits(0)
+      .out_has("Try: kvsim run 'my chat.json' --seed 7 --set 'name=it'\\''s me' --set " + seqs +
+               "=4\n")
+      .out_lacks(seqs + "=2");
+}
+
 TEST_CASE("check of a scenario opens its trace and resolves its defaults") {
   Kvsim({"check", "s.json", "--resolve"})
       .file("s.json", small_scenario())

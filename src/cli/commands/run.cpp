@@ -31,7 +31,9 @@ class Run final : public Command {
                "simulate once more with the verdict's lever pulled, and say what it gains");
     flags.section("More outputs");
     flags.flag("--detailed", detailed_, "keep every request in the JSON document");
-    flags.option("--steps", steps_, "log of every engine step, one JSON line each")
+    flags
+        .option("--steps", steps_,
+                "log of every engine step, one JSON line each (docs/reference/step-log.md)")
         .value("FILE")
         .completes(Complete::file);
     flags.option("--requests-out", requests_, "one JSON line per request, with its times")
@@ -104,6 +106,9 @@ class Run final : public Command {
 
     report::Style style = result_style(scenario_);
     style.detailed = detailed_;
+    style.seed = context.globals().seed;
+    for (const Override& o : context.globals().overrides)
+      style.sets.push_back(o.path + "=" + o.value);
     const Requirements::Judged judged = requirements.judge(result);
     if (context.json()) {
       context.print(report::render_json(result, style));

@@ -138,11 +138,33 @@ class Sweep final : public Command {
       table.row(std::move(cells));
     }
     std::string out = table.text() + refusals;
-    if (best)
-      out += fmt::format("Best by {}: {}\n",
-                         best->result->summary.request_goodput ? "goodput" : "output throughput",
-                         settings(axes, *best));
+    if (best) out += best_line(axes, points, *best) + "\n";
     return out;
+  }
+
+  // Which point is best, among how many, and whether that is a choice at all.
+  static std::string best_line(const std::vector<scenario::Axis>& axes,
+                               const std::vector<scenario::SweepPoint>& points,
+                               const scenario::SweepPoint& best) {
+    const auto simulated =
+        std::ranges::count_if(points, [](const auto& p) { return p.result.has_value(); });
+    const auto refused = std::ssize(points) - simulated;
+    const auto equal = std::ranges::count_if(points, [&](const auto& p) {
+      return p.result && shown_goodness(p) == shown_goodness(best);
+    });
+    const std::string refusals =
+        refused == 0 ? "" : fmt::format("{} of {} points refused", refused, points.size());
+    if (simulated == 1 && refused > 0)
+      return fmt::format("Only {} can be simulated: {}", settings(axes, best), refusals);
+    const char* measure = best.result->summary.request_goodput ? "goodput" : "output throughput";
+    if (simulated > 1 && equal == simulated)
+      return fmt::format("No best by {}: all {} simulated points have {}/s{}", measure, simulated,
+                         shown_goodness(best), refusals.empty() ? "" : " (" + refusals + ")");
+    std::string remarks = refusals;
+    if (equal > 1)
+      remarks += fmt::format("{}{} more as good", remarks.empty() ? "" : ", ", equal - 1);
+    return fmt::format("Best by {}: {}{}", measure, settings(axes, best),
+                       remarks.empty() ? "" : " (" + remarks + ")");
   }
 
   static std::string at(const metrics::Summary& s, const metrics::Distribution& d, double level) {
@@ -153,6 +175,12 @@ class Sweep final : public Command {
   }
   static double goodness(const scenario::SweepPoint& p) {
     return p.result->summary.request_goodput.value_or(p.result->summary.output_throughput);
+  }
+  // As the table has it: a difference that it does not show is none to choose by.
+  static std::string shown_goodness(const scenario::SweepPoint& p) {
+    const metrics::Summary& s = p.result->summary;
+    return s.request_goodput ? format_significant(*s.request_goodput)
+                             : format_count(s.output_throughput);
   }
   static std::string settings(const std::vector<scenario::Axis>& axes,
                               const scenario::SweepPoint& p) {

@@ -131,6 +131,10 @@ constexpr CodeText codes[] = {
     {"conform-only", "no case has the id given to --only", "An id may be cut off at its end."},
     {"conform-order", "a recorded operation makes no sense after those before it",
      "Such as giving back what nobody holds: the record is incomplete."},
+    {"conform-step-log", "a step log of run --steps was given where recorded cases belong",
+     "kvsim conform replays what an engine decided; a step log says what kvsim decided. Two step "
+     "logs are\n"
+     "compared with diff. docs/howto/check-an-engine-trace.md says how to record an engine."},
     {"conform-unsupported", "a recorded case asks for what kvsim does not model",
      "The case counts as different; the others are replayed."},
 

@@ -4,6 +4,7 @@
 
 #include "cli/commands/registry.h"
 #include "cli/explain/kinds.h"
+#include "cli/explain/step_log.h"
 #include "cli/explain/topic.h"
 #include "cli/globals.h"
 #include "cli/help.h"
@@ -93,6 +94,20 @@ std::string topic_table(std::string_view kind, std::string_view title, std::stri
   return out;
 }
 
+std::string step_log_page() {
+  std::string out = heading(
+      "The step log",
+      "What `kvsim run SCENARIO --steps FILE` writes: one JSON object per line and engine step, "
+      "ordered by time, then by engine. `kvsim explain FIELD` gives the same texts. The words are "
+      "those of [recorded cases](../howto/check-an-engine-trace.md), so that a log can be held "
+      "against an engine's own; a log itself is no recorded case.");
+  out += "\n| field | profiles | in | meaning |\n| --- | --- | --- | --- |\n";
+  for (const StepLogField& f : step_log_fields())
+    out += fmt::format("| `{}` | {} | {} | {}{} |\n", f.name, f.profiles, f.unit, cell(f.meaning),
+                       *f.text ? ". " + cell(f.text) : "");
+  return out;
+}
+
 std::string kind_page(const DocumentKind& kind) {
   config::SchemaWriter writer;
   kind.describe(writer.visitor());
@@ -123,6 +138,7 @@ std::vector<Page> pages() {
                              "The words that `--kv-cache-dtype` and `kv_cache_dtype` take besides "
                              "`auto`, with what they cost.")});
   out.push_back({"reference/policies.md", policies_page()});
+  out.push_back({"reference/step-log.md", step_log_page()});
   for (const DocumentKind& kind : document_kinds()) {
     out.push_back({fmt::format("reference/{}.md", kind.word), kind_page(kind)});
     config::SchemaWriter writer;

@@ -37,6 +37,7 @@ std::vector<Topic> all_topics() {
   std::vector<Topic> out;
   add_command_topics(out);
   add_metric_topics(out);
+  add_step_log_topics(out);
   add_field_topics(out);
   add_policy_topics(out);
   add_format_topics(out);

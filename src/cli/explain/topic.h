@@ -23,6 +23,7 @@ std::vector<Topic> find_topics(const std::vector<Topic>& all, std::string_view n
 // The sources of all_topics().
 void add_code_topics(std::vector<Topic>& out);
 void add_metric_topics(std::vector<Topic>& out);
+void add_step_log_topics(std::vector<Topic>& out);
 void add_field_topics(std::vector<Topic>& out);
 void add_policy_topics(std::vector<Topic>& out);
 void add_format_topics(std::vector<Topic>& out);
