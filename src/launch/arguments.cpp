@@ -34,6 +34,8 @@ Arity arity(const FlagRow* row) {
     case Take::special_flag:
     case Take::neutral_flag:
     case Take::unmodelled_flag:
+    case Take::field_on:
+    case Take::field_off:
       return Arity::none;
     case Take::neutral_list:
     case Take::unmodelled_list:

@@ -26,12 +26,18 @@ enum class Take {
   unmodelled_flag,  // touches memory or scheduling, and plan has no flag for it; no value
   unmodelled,       // ... one value
   unmodelled_list,  // ... any number of values
+  field_on,         // the same, but scenarios have a field for it; no value: true (--no-x: false)
+  field_off,        // ... no value: false
+  field_integer,    // ... a number as vLLM's parser takes it
+  field_number,     // ... a decimal fraction
+  field_word,       // ... as it is
 };
 
 struct FlagRow {
   std::string_view names;  // "--tensor-parallel-size,-tp"; underscores count as hyphens
   Take take = Take::neutral;
-  std::string_view plan = {};  // plan's flag, or for an unmodelled one what it touches
+  std::string_view plan = {};   // plan's flag, or for an unmodelled one what it touches
+  std::string_view field = {};  // of a field_ one: the key in a scenario's engine
 };
 
 // A flag as it stood in the command or the log, with its values. Dotted flags of vLLM
@@ -58,6 +64,8 @@ struct Setting {
 struct Leftover {
   std::string words, why;
   int line = 0;
+  // What a scenario's engine says instead: key ("a/b" inside an object) and JSON value; "" = none.
+  std::string field = {}, value = {};
 };
 
 struct Translation {
@@ -70,6 +78,8 @@ struct Translation {
 
   void set(std::string flag, std::string value, const Argument& source);
   void leave(const Argument& source, std::string why);
+  // The same for what the field of a scenario's engine can say.
+  void leave_field(const Argument& source, std::string why, std::string field, std::string value);
 };
 
 struct EngineFlags {

@@ -117,6 +117,11 @@ bool is_translated(Take take) {
     case Take::unmodelled:
     case Take::unmodelled_flag:
     case Take::unmodelled_list:
+    case Take::field_on:
+    case Take::field_off:
+    case Take::field_integer:
+    case Take::field_number:
+    case Take::field_word:
       return false;
     default:
       return true;
@@ -125,7 +130,8 @@ bool is_translated(Take take) {
 
 bool is_toggle(Take take) {
   return take == Take::toggle || take == Take::on || take == Take::off ||
-         take == Take::special_flag || take == Take::neutral_flag || take == Take::unmodelled_flag;
+         take == Take::special_flag || take == Take::neutral_flag ||
+         take == Take::unmodelled_flag || take == Take::field_on || take == Take::field_off;
 }
 
 }  // namespace

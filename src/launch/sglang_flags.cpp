@@ -24,7 +24,7 @@ constexpr FlagRow rows[] = {
     {"--enable-dp-lm-head", Take::unmodelled_flag, "weights of the output head per GPU"},
     {"--context-length", Take::integer, "--max-model-len"},
     {"--chunked-prefill-size", Take::special},
-    {"--max-prefill-tokens", Take::unmodelled, "scheduling"},
+    {"--max-prefill-tokens", Take::field_integer, "scheduling", "max_prefill_tokens"},
     {"--max-running-requests", Take::integer, "--max-num-seqs"},
     {"--max-total-tokens", Take::integer, "--max-total-tokens"},
     {"--mem-fraction-static", Take::number, "--mem-fraction-static"},
@@ -56,18 +56,26 @@ constexpr FlagRow rows[] = {
     {"--speculative-draft-model-quantization", Take::unmodelled, "weights of the drafter"},
     {"--speculative-token-map", Take::unmodelled, "the drafter's vocabulary"},
     {"--speculative-attention-mode", Take::neutral},
-    {"--schedule-policy", Take::unmodelled, "scheduling"},
-    {"--schedule-conservativeness", Take::unmodelled, "scheduling"},
-    {"--enable-mixed-chunk", Take::unmodelled_flag, "scheduling"},
-    {"--disable-overlap-schedule", Take::unmodelled_flag, "scheduling"},
+    {"--schedule-policy", Take::field_word, "scheduling", "schedule_policy"},
+    {"--schedule-conservativeness", Take::field_number, "scheduling", "schedule_conservativeness"},
+    {"--enable-mixed-chunk", Take::field_on, "scheduling", "enable_mixed_chunk"},
+    {"--disable-overlap-schedule", Take::field_off, "scheduling", "async_scheduling"},
+    {"--enable-priority-scheduling", Take::field_on, "scheduling", "enable_priority_scheduling"},
+    {"--schedule-low-priority-values-first", Take::field_on, "scheduling",
+     "schedule_low_priority_values_first"},
+    {"--priority-scheduling-preemption-threshold", Take::field_integer, "scheduling",
+     "priority_scheduling_preemption_threshold"},
+    {"--disable-priority-preemption", Take::field_on, "scheduling", "disable_priority_preemption"},
+    {"--retraction-policy", Take::field_word, "scheduling", "retraction_policy"},
     {"--max-queued-requests", Take::unmodelled, "scheduling"},
-    {"--radix-eviction-policy", Take::unmodelled, "scheduling"},
+    {"--radix-eviction-policy", Take::field_word, "scheduling", "radix_eviction_policy"},
     {"--num-continuous-decode-steps", Take::unmodelled, "scheduling"},
     {"--enable-two-batch-overlap", Take::unmodelled_flag, "overlapped batches"},
-    {"--enable-hierarchical-cache", Take::unmodelled_flag, "KV kept on the host"},
-    {"--hicache-ratio", Take::unmodelled, "KV kept on the host"},
+    {"--enable-hierarchical-cache", Take::field_on, "KV kept on the host",
+     "enable_hierarchical_cache"},
+    {"--hicache-ratio", Take::field_number, "KV kept on the host", "hicache_ratio"},
     {"--hicache-size", Take::unmodelled, "KV kept on the host"},
-    {"--hicache-write-policy", Take::unmodelled, "KV kept on the host"},
+    {"--hicache-write-policy", Take::field_word, "KV kept on the host", "hicache_write_policy"},
     {"--hicache-storage-backend", Take::unmodelled, "KV kept outside"},
     {"--enable-lmcache", Take::unmodelled_flag, "KV kept outside"},
     {"--disaggregation-mode", Take::unmodelled, "prefill and decode apart"},
@@ -78,7 +86,7 @@ constexpr FlagRow rows[] = {
     {"--enable-eplb", Take::unmodelled_flag, "redundant experts"},
     {"--enable-lora", Take::unmodelled_flag, "memory of the adapters"},
     {"--lora-paths", Take::unmodelled_list, "memory of the adapters"},
-    {"--max-loras-per-batch", Take::unmodelled, "memory of the adapters"},
+    {"--max-loras-per-batch", Take::field_integer, "memory of the adapters", "max_loras_per_batch"},
     {"--max-lora-rank", Take::unmodelled, "memory of the adapters"},
     {"--enable-multimodal", Take::neutral_flag},
     {"--json-model-override-args", Take::unmodelled, "dimensions of the model"},
@@ -233,14 +241,20 @@ void speculation(Translation& out, std::span<const Argument> list, const std::st
   }
 }
 
+// Without chunks a step holds the prompts that admission lets in: max_prefill_tokens.
+void chunks(Translation& out, const Argument& a, const std::string& name) {
+  if (a.values.front() != "-1" && a.values.front() != "0")
+    return out.set("--max-num-batched-tokens", integer_value(a, name), a);
+  std::string tokens = "16384";
+  for (const Leftover& l : out.unmodelled)
+    if (l.field == "max_prefill_tokens") tokens = l.value;
+  out.set("--no-enable-chunked-prefill", "", a);
+  out.set("--max-num-batched-tokens", tokens, a);
+}
+
 void special(Translation& out, std::span<const Argument> list, const std::string& name) {
   parallel_sizes(out, list, name);
-  if (const Argument* a = find_argument(list, "--chunked-prefill-size")) {
-    if (a->values.front() == "-1")
-      out.set("--no-enable-chunked-prefill", "", *a);
-    else
-      out.set("--max-num-batched-tokens", integer_value(*a, name), *a);
-  }
+  if (const Argument* a = find_argument(list, "--chunked-prefill-size")) chunks(out, *a, name);
   if (const Argument* a = find_argument(list, "--quantization")) {
     const std::string format = weight_format(a->values.front());
     if (format == "?")

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "config/document.h"
 #include "diag/diagnostic.h"
 #include "launch/secrets.h"
 #include "launch/values.h"
@@ -36,6 +37,17 @@ bool is_on(const Argument& a, const std::string& name) {
   const auto on = truth(a.values.front());
   if (!on) refuse_value(a, name, "true or false");
   return *on != a.negated;
+}
+
+// The JSON value of a scenario's field.
+std::string field_value(const Argument& a, const std::string& name) {
+  if (a.row->take == Take::field_on) return is_on(a, name) ? "true" : "false";
+  if (a.row->take == Take::field_off) return is_on(a, name) ? "false" : "true";
+  if (a.row->take == Take::field_integer) return integer_value(a, name);
+  if (a.row->take == Take::field_word) return config::json_string(a.values.front());
+  const auto number = parse_number(a.values.front());
+  if (!number) refuse_value(a, name, "a number");
+  return fmt::format("{}", *number);
 }
 
 void take(Translation& out, const Argument& a, const std::string& name) {
@@ -79,6 +91,12 @@ void take(Translation& out, const Argument& a, const std::string& name) {
     case Take::unmodelled:
     case Take::unmodelled_list:
       return out.leave(a, plan);
+    case Take::field_on:
+    case Take::field_off:
+    case Take::field_integer:
+    case Take::field_number:
+    case Take::field_word:
+      return out.leave_field(a, plan, std::string(row.field), field_value(a, name));
     case Take::special:
     case Take::special_flag:
       return;
@@ -88,7 +106,8 @@ void take(Translation& out, const Argument& a, const std::string& name) {
 bool wants_value(Take take) {
   return take == Take::integer || take == Take::number || take == Take::word ||
          take == Take::bytes || take == Take::gibibytes || take == Take::model ||
-         take == Take::special || take == Take::neutral || take == Take::unmodelled;
+         take == Take::special || take == Take::neutral || take == Take::unmodelled ||
+         take == Take::field_integer || take == Take::field_number || take == Take::field_word;
 }
 
 // A text with more unknown flags than this is no command; comparing each with every known one would
@@ -113,6 +132,12 @@ void Translation::set(std::string flag, std::string value, const Argument& sourc
 
 void Translation::leave(const Argument& source, std::string why) {
   unmodelled.push_back({source.from, std::move(why), source.line});
+}
+
+void Translation::leave_field(const Argument& source, std::string why, std::string field,
+                              std::string value) {
+  unmodelled.push_back(
+      {source.from, std::move(why), source.line, std::move(field), std::move(value)});
 }
 
 const FlagRow* find_row(const EngineFlags& flags, std::string_view name) {

@@ -39,7 +39,11 @@ constexpr FlagRow rows[] = {
     {"--mamba-ssm-cache-dtype", Take::word, "--mamba-ssm-cache-dtype"},
     {"--mamba-cache-mode", Take::word, "--mamba-cache-mode"},
     {"--mamba-cache-dtype", Take::special},
-    {"--mamba-block-size", Take::unmodelled, "block size of recurrent states"},
+    {"--mamba-block-size", Take::field_integer, "block size of recurrent states",
+     "mamba_block_size"},
+    {"--prefix-cache-retention-interval", Take::field_integer, "KV kept for reuse",
+     "prefix_cache_retention_interval"},
+    {"--prefix-match-unit", Take::field_integer, "KV kept for reuse", "prefix_match_unit"},
     {"--kv-transfer-config", Take::special},
     {"--kv-offloading-size", Take::special},
     {"--kv-offloading-backend", Take::neutral},
@@ -58,16 +62,19 @@ constexpr FlagRow rows[] = {
     {"--cudagraph-capture-sizes,--cuda-graph-sizes", Take::unmodelled_list,
      "sizes of the CUDA graphs"},
     {"--max-seq-len-to-capture", Take::unmodelled, "size of the CUDA graphs"},
-    {"--long-prefill-token-threshold", Take::unmodelled, "scheduling"},
+    {"--long-prefill-token-threshold", Take::field_integer, "scheduling",
+     "long_prefill_token_threshold"},
     {"--max-num-partial-prefills", Take::unmodelled, "scheduling"},
     {"--max-long-partial-prefills", Take::unmodelled, "scheduling"},
-    {"--scheduling-policy", Take::unmodelled, "scheduling"},
-    {"--async-scheduling", Take::unmodelled_flag, "scheduling"},
+    {"--scheduling-policy", Take::field_word, "scheduling", "scheduling_policy"},
+    {"--async-scheduling", Take::field_on, "scheduling", "async_scheduling"},
+    {"--scheduler-reserve-full-isl", Take::field_on, "scheduling", "scheduler_reserve_full_isl"},
+    {"--watermark", Take::field_number, "scheduling", "watermark"},
     {"--num-scheduler-steps", Take::unmodelled, "scheduling"},
     {"--use-v2-block-manager", Take::neutral_flag},
     {"--preemption-mode", Take::unmodelled, "scheduling"},
     {"--enable-lora", Take::unmodelled_flag, "memory of the adapters"},
-    {"--max-loras", Take::unmodelled, "memory of the adapters"},
+    {"--max-loras", Take::field_integer, "memory of the adapters", "max_loras"},
     {"--max-lora-rank", Take::unmodelled, "memory of the adapters"},
     {"--max-cpu-loras", Take::neutral},
     {"--lora-modules", Take::unmodelled_list, "memory of the adapters"},
@@ -229,7 +236,10 @@ void take_speculation(Translation& out, std::span<const Argument> list, const st
     const std::string tokens = json_member(json, "num_speculative_tokens").value_or("");
     if (method.empty() && model.empty() && tokens.empty())
       refuse_value(*a, name, "a method, a model or num_speculative_tokens");
-    return speculation(out, *a, name, method, model, tokens);
+    speculation(out, *a, name, method, model, tokens);
+    if (truth(json_member(json, "parallel_drafting").value_or("")).value_or(false))
+      out.leave_field(*a, "all drafts in one pass", "speculative/parallel_drafting", "true");
+    return;
   }
   const auto value = [&](const char* one, const char* other, const Argument*& at) -> std::string {
     const Argument* a = find_argument(list, one);

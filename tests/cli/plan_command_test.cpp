@@ -138,25 +138,3 @@ TEST_CASE("a command that cannot be planned is refused at its place") {
   Kvsim({"plan", "--from-command", "none.sh", "--gpu", "l40s"}).exits(4);
   Kvsim({"plan", "--from-command", "-"}).input(serve).exits(2).err_has("--gpu");
 }
-
-TEST_CASE("a planned deployment is written as a scenario that is well") {
-  Kvsim plan({"plan", "--from-command", "serve.sh", "--gpu", "h100-sxm", "--kv-connector",
-              "--write-scenario", "chat.json"});
-  plan.file("serve.sh", serve).exits(0);
-  plan.err_has("chat.json has a workload to replace: 100 independent requests")
-      .err_has("scenarios have no field for --kv-connector");
-  Kvsim({"check", "chat.json"}).file("chat.json", plan.folder().read("chat.json")).exits(0);
-}
-
-TEST_CASE("no scenario is written for what cannot be simulated") {
-  Kvsim({"plan", "llama-3.1-8b", "--gpu", "h100-sxm", "--engine", "llamacpp", "--write-scenario",
-         "s.json"})
-      .exits(3)
-      .leaves_nothing()
-      .err_has("can be planned but not simulated");
-  Kvsim({"plan", "llama-3.1-70b", "--gpu", "l40s", "--write-scenario", "s.json"})
-      .exits(1)
-      .leaves_nothing()
-      .err_has("does not fit");
-  Kvsim({"plan", "llama-3.1-8b", "--gpu", "h100-sxm", "--write-scenario", "-"}).exits(2);
-}

@@ -271,3 +271,31 @@ TEST_CASE("flags on lines without a backslash belong to the command above") {
   CHECK(value(c, "--tensor-parallel-size") == "2");
   CHECK(value(c, "--block-size") == "32");
 }
+
+TEST_CASE("settings that only a scenario has come with its field and their value") {
+  const auto field = [](const Command& c, std::string_view name) -> std::string {
+    for (const Leftover& l : c.flags.unmodelled)
+      if (l.field == name) return l.value;
+    return "(none)";
+  };
+  const Command v = read(
+      "vllm serve m --scheduling-policy priority --no-async-scheduling "
+      "--long-prefill-token-threshold 2k --watermark 0.01");
+  CHECK(field(v, "scheduling_policy") == "\"priority\"");
+  CHECK(field(v, "async_scheduling") == "false");
+  CHECK(field(v, "long_prefill_token_threshold") == "2000");
+  CHECK(field(v, "watermark") == "0.01");
+  const Command s = read(
+      "python -m sglang.launch_server --model m --disable-overlap-schedule --schedule-policy lpm");
+  CHECK(field(s, "async_scheduling") == "false");
+  CHECK(field(s, "schedule_policy") == "\"lpm\"");
+  CHECK(refusal("vllm serve m --watermark much").code == "command-value");
+}
+
+TEST_CASE("prompts that SGLang does not cut fill a step up to what it admits") {
+  const Command c = read(
+      "python -m sglang.launch_server --model m --chunked-prefill-size -1 --max-prefill-tokens "
+      "9000");
+  CHECK(value(c, "--no-enable-chunked-prefill").empty());
+  CHECK(value(c, "--max-num-batched-tokens") == "9000");
+}

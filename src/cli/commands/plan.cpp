@@ -86,7 +86,14 @@ class PlanCommand final : public Command {
                                             questions_.against_words());
     std::vector<planner::Candidate> candidates;
     if (search_) candidates = planner::search_deployments(request, gpus_.value_or(8));
-    if (scenario_) write_scenario(context, request, plan, catalog);
+    const launch::Translation* const pasted = plan.from_command ? &plan.from_command->flags
+                                              : plan.from_log   ? &plan.from_log->flags
+                                                                : nullptr;
+    std::vector<launch::Leftover> fields;
+    if (pasted) fields = scenario_fields(*pasted);
+    if (scenario_) fields = write_scenario(context, request, plan, fields, catalog);
+    for (const launch::Leftover& l : fields)
+      plan.warnings.push_back(left_out(l, plan.from_command ? "command" : "log"));
     context.print(context.json() ? report::plan_json(plan, candidates)
                                  : report::plan_text(plan, candidates));
     const bool fits =
@@ -108,21 +115,31 @@ class PlanCommand final : public Command {
                          "usage-value");
   }
 
-  void write_scenario(Context& context, const planner::Request& request, const planner::Plan& plan,
-                      const spec::Catalog& catalog) const {
+  // Answers those of `fields` that are in no scenario.
+  std::vector<launch::Leftover> write_scenario(Context& context, const planner::Request& request,
+                                               const planner::Plan& plan,
+                                               const std::vector<launch::Leftover>& fields,
+                                               const spec::Catalog& catalog) const {
     if (*scenario_ == "-")
       throw UsageError("--write-scenario and the plan both want stdout", "name a file",
                        "usage-stdout");
     if (!plan.fits) {
       context.warn("plan-scenario", "no scenario is written: the deployment does not fit",
                    plan.limit);
-      return;
+      return fields;
     }
-    const PlanScenario made = plan_scenario(deployment_, request, plan, *scenario_, catalog);
+    const PlanScenario made =
+        plan_scenario(deployment_, request, plan, fields, *scenario_, catalog);
     config::write_file(*scenario_, made.text);
     context.note(*scenario_ + " has a workload to replace: " + made.workload);
     for (const std::string& flag : made.left_out)
       context.warn("plan-scenario", "scenarios have no field for " + flag + ": it is left out");
+    if (made.blocks != plan.blocks)
+      context.warn("plan-scenario",
+                   fmt::format("the scenario's pool has {} blocks of KV, the plan's {}",
+                               made.blocks, plan.blocks),
+                   "num_gpu_blocks_override of the scenario's engine sets them");
+    return made.refused;
   }
 
   PlanFlags deployment_;

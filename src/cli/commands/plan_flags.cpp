@@ -244,6 +244,7 @@ std::vector<Bytes> PlanFlags::sizes(const char* flag,
 void PlanFlags::refuse_others(memory::Engine engine) const {
   using memory::Engine;
   const bool vllm = engine == Engine::vllm_v1, sglang = engine == Engine::sglang;
+  const bool paged = vllm || sglang || engine == Engine::trtllm;
   struct Row {
     const char* flag;
     bool given, applies;
@@ -255,7 +256,7 @@ void PlanFlags::refuse_others(memory::Engine engine) const {
       {"--disable-hybrid-kv-cache-manager", hybrid_off_.value_or(false), vllm, "vllm-v1"},
       {"--kv-connector", connector_.value_or(false), vllm, "vllm-v1"},
       {"--mamba-cache-mode", state_mode_.has_value(), vllm, "vllm-v1"},
-      {"--enable-chunked-prefill", chunked_prefill_.has_value(), vllm, "vllm-v1"},
+      {"--enable-chunked-prefill", chunked_prefill_.has_value(), paged, "vllm-v1"},
       {"--max-total-tokens", max_total_tokens_.has_value(), sglang, "sglang"},
       {"--mamba-full-memory-ratio", state_ratio_.has_value(), sglang, "sglang"},
       {"--swa-full-tokens-ratio", window_ratio_.has_value(), sglang, "sglang"}};

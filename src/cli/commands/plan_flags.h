@@ -28,6 +28,8 @@ class PlanFlags {
   bool has(std::string_view flag) const;
   // Names of the optional flags that are given, in the order of the table.
   std::vector<std::string> names() const;
+  // The value of a flag as JSON: a number, true, false, or a text. Nothing when it is not given.
+  std::optional<std::string> json(std::string_view flag) const;
   const std::string& model() const { return model_; }
   const std::string& gpu() const { return gpu_; }
   void set_model(std::string model) { model_ = std::move(model); }

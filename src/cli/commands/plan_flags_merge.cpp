@@ -1,10 +1,24 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "cli/commands/plan_flags.h"
 #include "cli/parser.h"
+#include "config/document.h"
 
 // A deployment from two places: the line's own flags, and those of a pasted command or log.
 namespace kvsim::cli {
+
+namespace {
+
+std::string json_value(const std::string& text) { return config::json_string(text); }
+std::string json_value(Bytes size) { return std::to_string(size.value()); }
+template <class Number>
+std::string json_value(Number number) {
+  return fmt::format("{}", number);
+}
+
+}  // namespace
 
 template <class Mine, class Theirs, class Visit>
 void PlanFlags::each(Mine& a, Theirs& b, Visit visit) {
@@ -75,6 +89,14 @@ std::vector<std::string> PlanFlags::names() const {
     if (mine) list.emplace_back(one);
   });
   return list;
+}
+
+std::optional<std::string> PlanFlags::json(std::string_view flag) const {
+  std::optional<std::string> found;
+  each(*this, *this, [&](std::string_view one, const auto& mine, const auto&) {
+    if (one == flag && mine) found = json_value(*mine);
+  });
+  return found;
 }
 
 bool PlanFlags::has(std::string_view flag) const {

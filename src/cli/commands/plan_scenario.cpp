@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 
 #include "config/document.h"
+#include "config/reader.h"
 #include "diag/diagnostic.h"
+#include "engine/engine_config.h"
 #include "engine/registry.h"
 #include "report/json_layout.h"
 #include "scenario/load.h"
@@ -43,59 +46,130 @@ std::string reference(const std::string& argument, const std::string& path) {
   return relative.starts_with("..") ? relative : "./" + relative;
 }
 
-// Flags that become a field of the engine, or that only choose the point that plan times.
-constexpr std::array expressed{"--engine",
-                               "--engine-version",
-                               "--tensor-parallel-size",
-                               "--pipeline-parallel-size",
-                               "--data-parallel-size",
-                               "--enable-expert-parallel",
-                               "--max-model-len",
-                               "--max-num-seqs",
-                               "--max-num-batched-tokens",
-                               "--block-size",
-                               "--enable-prefix-caching",
-                               "--enable-chunked-prefill",
-                               "--enforce-eager",
-                               "--gpu-memory-utilization",
-                               "--kv-cache-memory-bytes",
-                               "--kv-cache-dtype",
-                               "--quantization",
-                               "--num-gpu-blocks-override",
-                               "--context",
-                               "--batch"};
+// Flags of plan and the keys of a scenario's engine that say the same; an engine's own key
+// comes first. What is not here, or is another engine's, is left out.
+struct Row {
+  std::string_view flag, field;
+  std::string_view engine = {};  // "" = every one
+};
+constexpr Row rows[] = {
+    {"--tensor-parallel-size", "tensor_parallel_size"},
+    {"--pipeline-parallel-size", "pipeline_parallel_size"},
+    {"--data-parallel-size", "data_parallel_size", "vllm-v1"},
+    {"--enable-expert-parallel", "enable_expert_parallel"},
+    {"--max-model-len", "max_model_len"},
+    {"--max-num-seqs", "max_num_seqs"},
+    {"--max-num-batched-tokens", "chunked_prefill_size", "sglang"},
+    {"--max-num-batched-tokens", "max_num_batched_tokens"},
+    {"--max-total-tokens", "max_total_tokens", "sglang"},
+    {"--block-size", "block_size"},
+    {"--gpu-memory-utilization", "gpu_memory_utilization"},
+    {"--mem-fraction-static", "gpu_memory_utilization", "sglang"},
+    {"--free-gpu-memory-fraction", "gpu_memory_utilization", "trtllm"},
+    {"--num-gpu-blocks-override", "num_gpu_blocks_override"},
+    {"--kv-cache-dtype", "kv_cache_dtype"},
+    {"--quantization", "quantization"},
+    {"--mamba-cache-mode", "mamba_cache_mode", "vllm-v1"},
+    {"--enable-prefix-caching", "disable_radix_cache", "sglang"},
+    {"--enable-prefix-caching", "enable_prefix_caching"},
+    {"--enable-chunked-prefill", "enable_chunked_prefill"},
+    {"--enforce-eager", "enforce_eager"},
+};
+// Flags that are written otherwise, or that only choose the point that plan times.
+constexpr std::array elsewhere{
+    "--engine",  "--engine-version", "--kv-cache-memory-bytes", "--data-parallel-size",
+    "--context", "--batch"};
+constexpr std::array speculative{"--speculative-method", "--num-speculative-tokens"};
+
+const Row* find_row(std::string_view flag, std::string_view engine) {
+  for (const Row& row : rows)
+    if (row.flag == flag && (row.engine.empty() || row.engine == engine)) return &row;
+  return nullptr;
+}
+
+template <class List>
+bool holds(const List& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+// Only vLLM's profiles have drafters.
+bool drafts(const memory::Options& o) {
+  return o.rules.engine == memory::Engine::vllm_v1 && o.drafter != memory::Drafter::none;
+}
+
+bool is_expressed(const std::string& flag, const memory::Options& o) {
+  if (holds(speculative, flag)) return o.rules.engine == memory::Engine::vllm_v1;
+  return holds(elsewhere, flag) || find_row(flag, memory::name(o.rules.engine)) != nullptr;
+}
 
 // Scenarios know data parallel ranks of vLLM; of another engine they are replicas.
 bool has_ranks(const memory::Options& o) { return o.rules.engine == memory::Engine::vllm_v1; }
 
-std::string engine_object(const PlanFlags& flags, const planner::Request& r,
-                          const std::string& path) {
-  const memory::Options& o = r.options;
+// SGLang says some of it by keys of its own.
+void sglang_key(std::string& field, std::string& value, bool chunked) {
+  if (field == "chunked_prefill_size" && !chunked) field = "max_prefill_tokens";
+  if (field == "disable_radix_cache") value = value == "true" ? "false" : "true";
+  if (field == "enable_chunked_prefill" && value == "false")
+    field = "chunked_prefill_size", value = "-1";
+}
+
+// What is wrong with one key of an engine; "" when nothing is.
+std::string problem(const std::string& profile, const launch::Leftover& l) {
   Object e;
-  e.word("profile", memory::name(o.rules.engine));
-  if (flags.has("--engine-version")) e.word("engine_version", o.rules.first_version);
+  e.word("profile", profile);
+  e.word("gpu", "any");
+  e.raw(l.field, l.value);
+  engine::EngineConfig config;
+  Diagnostics diagnostics;
+  config::read(config::Document::parse(e.text(), "engine").root(), config, diagnostics);
+  return diagnostics.has_errors() ? diagnostics.list().front().message : "";
+}
+
+constexpr std::string_view of_drafter = "speculative/";
+
+// Why a scenario cannot say what `l` says, beside what the flags say; "" when it can.
+std::string refusal(const launch::Leftover& l, const memory::Options& o) {
+  if (l.field.starts_with(of_drafter)) return drafts(o) ? "" : "no drafter";
+  if (l.field == "async_scheduling" && l.value == "true" && drafts(o))
+    return "not simulated together with speculative decoding";
+  return problem(std::string(memory::name(o.rules.engine)), l);
+}
+
+std::string speculative_object(const memory::Options& o,
+                               const std::vector<launch::Leftover>& fields) {
+  Object s;
+  s.word("method", memory::drafter_names[static_cast<std::size_t>(o.drafter)]);
+  s.number("num_speculative_tokens", o.speculative_tokens);
+  for (const launch::Leftover& l : fields)
+    if (l.field.starts_with(of_drafter)) s.raw(l.field.substr(of_drafter.size()), l.value);
+  return s.text();
+}
+
+std::string engine_object(const PlanFlags& flags, const planner::Request& r,
+                          const std::vector<launch::Leftover>& fields, const std::string& path) {
+  const memory::Options& o = r.options;
+  const std::string_view engine = memory::name(o.rules.engine);
+  std::set<std::string> written;
+  Object e;
+  const auto write = [&](const std::string& key, const std::string& json) {
+    if (written.insert(key).second) e.raw(key, json);
+  };
+  e.word("profile", engine);
+  if (const auto version = flags.json("--engine-version")) e.raw("engine_version", *version);
   e.word("gpu", reference(flags.gpu(), path));
-  if (o.plan.tensor_parallel_size > 1)
-    e.number("tensor_parallel_size", o.plan.tensor_parallel_size);
-  if (o.plan.pipeline_parallel_size > 1)
-    e.number("pipeline_parallel_size", o.plan.pipeline_parallel_size);
-  if (has_ranks(o) && o.plan.data_parallel_size > 1)
-    e.number("data_parallel_size", o.plan.data_parallel_size);
-  if (o.plan.enable_expert_parallel) e.raw("enable_expert_parallel", "true");
-  if (o.max_model_len > 0) e.number("max_model_len", o.max_model_len);
-  if (o.max_num_seqs > 0) e.number("max_num_seqs", o.max_num_seqs);
-  if (o.max_num_batched_tokens > 0) e.number("max_num_batched_tokens", o.max_num_batched_tokens);
-  if (o.block_tokens > 0) e.number("block_size", o.block_tokens);
-  if (o.memory_fraction) e.number("gpu_memory_utilization", *o.memory_fraction);
   if (!o.kv_cache_memory.empty())
     e.number("kv_cache_memory_bytes",
              std::min_element(o.kv_cache_memory.begin(), o.kv_cache_memory.end())->value());
-  if (o.num_gpu_blocks_override) e.number("num_gpu_blocks_override", *o.num_gpu_blocks_override);
-  if (r.kv_dtype != "auto") e.word("kv_cache_dtype", r.kv_dtype);
-  if (flags.has("--quantization")) e.word("quantization", r.model.quantization.method);
-  if (o.enable_prefix_caching) e.number("enable_prefix_caching", *o.enable_prefix_caching);
-  if (o.enable_chunked_prefill) e.number("enable_chunked_prefill", *o.enable_chunked_prefill);
-  if (o.enforce_eager) e.raw("enforce_eager", "true");
+  for (const Row& row : rows) {
+    auto value = flags.json(row.flag);
+    if (!value || find_row(row.flag, engine) != &row) continue;
+    std::string field(row.field);
+    if (engine == "sglang") sglang_key(field, *value, o.enable_chunked_prefill.value_or(true));
+    write(field, *value);
+  }
+  if (drafts(o)) e.raw("speculative", speculative_object(o, fields));
+  for (const launch::Leftover& l : fields)
+    if (!l.field.starts_with(of_drafter)) write(l.field, l.value);
   return e.text();
 }
 
@@ -132,14 +206,19 @@ void check_engine(const planner::Plan& plan) {
 }  // namespace
 
 PlanScenario plan_scenario(const PlanFlags& flags, const planner::Request& r,
-                           const planner::Plan& plan, const std::string& path,
-                           const spec::Catalog& catalog) {
+                           const planner::Plan& plan, const std::vector<launch::Leftover>& fields,
+                           const std::string& path, const spec::Catalog& catalog) {
   check_engine(plan);
   PlanScenario out;
   const int replicas = has_ranks(r.options) ? 1 : r.options.plan.data_parallel_size;
   for (const std::string& flag : flags.names())
-    if (std::find(expressed.begin(), expressed.end(), flag) == expressed.end())
-      out.left_out.push_back(flag);
+    if (!is_expressed(flag, r.options)) out.left_out.push_back(flag);
+  std::vector<launch::Leftover> taken;
+  for (launch::Leftover l : fields) {
+    const std::string why = refusal(l, r.options);
+    if (!why.empty()) l.why += "; " + why;
+    (why.empty() ? taken : out.refused).push_back(std::move(l));
+  }
   if (replicas > 1 && r.options.plan.enable_expert_parallel)
     out.left_out.push_back(
         "--data-parallel-size with experts over all ranks (written as replicas)");
@@ -148,7 +227,7 @@ PlanScenario plan_scenario(const PlanFlags& flags, const planner::Request& r,
   Object pool, scenario;
   pool.word("name", "serve");
   pool.number("replicas", replicas);
-  pool.raw("engine", engine_object(flags, r, path));
+  pool.raw("engine", engine_object(flags, r, taken, path));
   scenario.word("schema", scenario::scenario_schema);
   scenario.word("name", plan.model + "-on-" + plan.gpu);
   scenario.word("purpose",
@@ -158,7 +237,9 @@ PlanScenario plan_scenario(const PlanFlags& flags, const planner::Request& r,
   scenario.raw("cluster", R"({"pools":[)" + pool.text() + "]}");
   out.text = report::layout(scenario.text());
   const std::string folder = std::filesystem::path(path).parent_path().string();
-  scenario::resolve(config::Document::parse(out.text, path), folder, catalog);
+  const scenario::Resolved resolved =
+      scenario::resolve(config::Document::parse(out.text, path), folder, catalog);
+  out.blocks = resolved.pools.front().num_blocks;
   return out;
 }
 

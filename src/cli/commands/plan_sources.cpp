@@ -101,11 +101,23 @@ void check_setting(const launch::Setting& s, const PastedText& pasted) {
 void warn_of(const std::vector<launch::Leftover>& list, const char* text, const PastedText& pasted,
              std::vector<std::string>& warnings) {
   for (const launch::Leftover& l : list)
-    warnings.push_back(fmt::format("{} of the {} {}{}", l.words, pasted.kind, text,
-                                   l.why.empty() ? "" : " (" + l.why + ")"));
+    if (l.field.empty())
+      warnings.push_back(fmt::format("{} of the {} {}{}", l.words, pasted.kind, text,
+                                     l.why.empty() ? "" : " (" + l.why + ")"));
 }
 
 }  // namespace
+
+std::vector<launch::Leftover> scenario_fields(const launch::Translation& t) {
+  std::vector<launch::Leftover> list;
+  for (const launch::Leftover& l : t.unmodelled)
+    if (!l.field.empty()) list.push_back(l);
+  return list;
+}
+
+std::string left_out(const launch::Leftover& l, std::string_view kind) {
+  return fmt::format("{} of the {} is left out ({})", l.words, kind, l.why);
+}
 
 void fill_from_translation(PlanFlags& flags, launch::Translation& t, const PastedText& pasted,
                            const spec::Catalog& catalog, std::vector<std::string>& warnings) {

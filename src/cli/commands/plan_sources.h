@@ -34,4 +34,9 @@ void fill_from_translation(PlanFlags& flags, launch::Translation& translation,
                            const PastedText& pasted, const spec::Catalog& catalog,
                            std::vector<std::string>& warnings);
 
+// What of a command or a log plan cannot say but a scenario can. No warning speaks of these: who
+// writes no scenario warns with left_out().
+std::vector<launch::Leftover> scenario_fields(const launch::Translation& translation);
+std::string left_out(const launch::Leftover& leftover, std::string_view kind);
+
 }  // namespace kvsim::cli
