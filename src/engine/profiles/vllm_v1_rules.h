@@ -36,6 +36,29 @@ inline constexpr std::array vllm_v1_rules{
         "its tail, the last of a request first; allocation takes the head and evicts its hash",
         "vllm/v1/core/block_pool.py"},
     ProfileRule{
+        "layers that keep KV differently lie in groups: a block table each per request, one "
+        "pool for all; what lies behind a window or in an earlier chunk of attention is "
+        "given back by the request's next allocation",
+        "vllm/v1/core/kv_cache_coordinator.py, single_type_kv_cache_manager.py"},
+    ProfileRule{"a recurrent group holds one state and one block per drafted token for a request; "
+                "mamba_cache_mode align ends chunks on block boundaries and keeps the states there",
+                "vllm/v1/core/single_type_kv_cache_manager.py, sched/scheduler.py"},
+    ProfileRule{"a prefix is cached where every group can go on: all blocks of full attention, the "
+                "last window, the last chunk, the rightmost state; groups shorten each other until "
+                "none does",
+                "vllm/v1/core/kv_cache_coordinator.py"},
+    ProfileRule{
+        "prefix_cache_retention_interval: window blocks and states stay reusable at the end "
+        "of prompts and of shared prefixes (0), also every n tokens (n), or all (null)",
+        "vllm/v1/core/kv_cache_coordinator.py, vllm/config/cache.py"},
+    ProfileRule{
+        "speculation: a decode computes a token and its K drafts; rejected drafts are not "
+        "computed tokens; eagle, eagle3, mtp and draft_model hold K lookahead slots; draft_model "
+        "and parallel drafting take input slots of the step besides",
+        "vllm/v1/core/sched/scheduler.py, kv_cache_manager.py"},
+    ProfileRule{"eagle, eagle3 and mtp compute the last block of a prefix hit again",
+                "vllm/v1/core/kv_cache_coordinator.py, single_type_kv_cache_manager.py"},
+    ProfileRule{
         "async_scheduling: the next step is scheduled before the running one's tokens exist; "
         "a stop that only a token shows is seen one step late",
         "vllm/v1/core/sched/async_scheduler.py"},
