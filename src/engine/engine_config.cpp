@@ -22,9 +22,10 @@ void vllm_fields(config::FieldVisitor& v, EngineConfig& c) {
           c.long_prefill_token_threshold, between(0, 1e9));
   v.choice({"scheduling_policy", "order of admission and choice of the preempted"},
            c.scheduling_policy, scheduling_policy_names);
-  v.field({"scheduler_reserve_full_isl",
-           "admit a request only if its whole input fits the free blocks"},
-          c.scheduler_reserve_full_isl);
+  v.field(
+      {"scheduler_reserve_full_isl",
+       "admit a request only if its whole input fits the free blocks; unset: as the version does"},
+      c.scheduler_reserve_full_isl);
   v.field({"watermark", "share of the blocks kept free at admission while others run"}, c.watermark,
           between(0, 0.999));
   fields(v, c.vllm);

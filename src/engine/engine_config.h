@@ -52,7 +52,7 @@ struct EngineConfig {
   bool enable_chunked_prefill = true;
   std::int64_t long_prefill_token_threshold = 0;
   SchedulingPolicy scheduling_policy = SchedulingPolicy::fcfs;
-  bool scheduler_reserve_full_isl = true;
+  std::optional<bool> scheduler_reserve_full_isl;
   double watermark = 0;
   std::optional<bool> async_scheduling;  // overlap of SGLang
   // of one engine alone; in a file they stand beside the others

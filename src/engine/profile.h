@@ -32,6 +32,9 @@ struct SchedulerLimits {
   bool priority_policy = false;
   double watermark = 0;
   bool async_scheduling = false;
+  // What vLLM changed in 2026 (profile vllm-v1-2025).
+  kv::FreedBlocks freed_blocks = kv::FreedBlocks::unhashed_first;
+  bool one_waiting_queue = false;
   VllmOptions vllm;
   // vllm-v1: the KV cache groups of the model, where one table of full-attention blocks does not
   // serve; vllm.kv_groups replaces them.

@@ -19,6 +19,12 @@ constexpr std::array entries{
                  "vLLM V1: continuous batching, chunked prefill, paged blocks, hash-chain prefix "
                  "cache, preemption by recompute",
                  "main of 2026-08-17", "vllm-v1", make_vllm_v1, vllm_v1_rules},
+    ProfileEntry{
+        "vllm-v1-2025",
+        "vLLM V1 as it was in 2025: admission on the first chunk, freed blocks at the tail "
+        "of one queue, one waiting queue",
+        "0.9.2 to 0.16", "vllm-v1", make_vllm_v1_2025, vllm_v1_2025_rules, "0.9.2",
+        FullInputGate::absent},
     ProfileEntry{"sglang",
                  "SGLang: prefill before decode, radix prefix cache, admission by an output "
                  "estimate, retraction, optional host pool",

@@ -13,6 +13,9 @@ struct ProfileRule {
   std::string_view source;
 };
 
+// Whether the version knows vLLM's scheduler_reserve_full_isl.
+enum class FullInputGate { there, absent };
+
 // One engine profile: a dated restatement of an engine's scheduler and cache.
 struct ProfileEntry {
   std::string_view name;
@@ -21,6 +24,9 @@ struct ProfileEntry {
   std::string_view engine;   // whose memory rules size it (memory::engine_names)
   std::unique_ptr<Profile> (*make)(const SchedulerLimits&, RequestTable&);
   std::span<const ProfileRule> rules = {};
+  // The version whose memory rules are used where a scenario names none; empty: the newest.
+  std::string_view memory_version = {};
+  FullInputGate full_input_gate = FullInputGate::there;
 };
 
 std::span<const ProfileEntry> profiles();

@@ -6,7 +6,7 @@ namespace kvsim::kv {
 
 BlockManager::BlockManager(const Options& options)
     : options_(options),
-      pool_(options.num_blocks),
+      pool_(options.num_blocks, BlockPool::Tails::none, options.freed_blocks),
       watermark_blocks_(
           static_cast<std::int64_t>(options.watermark * static_cast<double>(options.num_blocks))) {}
 

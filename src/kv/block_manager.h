@@ -27,6 +27,7 @@ class BlockManager {
     std::int64_t max_model_len = 0;
     std::int64_t lookahead_tokens = 0;  // slots ahead of the tokens, for drafts
     bool drops_last_block = false;      // a drafter needs the last matched block computed again
+    FreedBlocks freed_blocks = FreedBlocks::unhashed_first;
   };
   explicit BlockManager(const Options& options);
 

@@ -6,11 +6,12 @@
 
 namespace kvsim::kv {
 
-BlockPool::BlockPool(std::int64_t num_blocks, Tails tails)
+BlockPool::BlockPool(std::int64_t num_blocks, Tails tails, FreedBlocks freed)
     : blocks_(static_cast<std::size_t>(tails == Tails::kept ? 2 * num_blocks : num_blocks) + 2),
       head_(static_cast<BlockId>(num_blocks)),
       tail_(static_cast<BlockId>(num_blocks + 1)),
-      tails_(tails == Tails::kept) {
+      tails_(tails == Tails::kept),
+      freed_(freed) {
   KVSIM_CHECK(num_blocks >= 1, "a pool of {} blocks has no null block", num_blocks);
   const std::size_t buckets = std::bit_ceil(static_cast<std::size_t>(num_blocks));
   index_.assign(buckets, no_block);
@@ -61,7 +62,7 @@ void BlockPool::release(std::span<const BlockId> blocks) {
     Block& b = at(block);
     KVSIM_CHECK(b.references > 0, "block {} is released but nobody holds it", block);
     if (--b.references > 0) continue;
-    if (cached(block)) {
+    if (freed_ == FreedBlocks::all_last || cached(block)) {
       link(at(tail_).previous, block);
     } else {
       link(front, block);

@@ -11,14 +11,18 @@ using BlockId = std::int32_t;
 using BlockHash = std::uint64_t;  // 0 = not hashed
 inline constexpr BlockId no_block = -1;
 
+// Where a released block goes in the free queue: those without a hash to its head, or all to its
+// tail, as vLLM had it in 2025.
+enum class FreedBlocks { unhashed_first, all_last };
+
 // `num_blocks` physical blocks; block 0 is the null block and never handed out.
 //
 // A block is free when nobody holds it. Free blocks stand in a doubly linked queue: allocation
 // takes the head; of the blocks that one release() frees those without a hash go before the head,
 // in the order given, and those with a hash to the tail, so that the least recently used cached
-// block is taken first. Taking a hashed block evicts its hash. Several blocks may carry one hash
-// (duplicates are not merged); find() gives the one published first, and when that is evicted the
-// next oldest.
+// block is taken first (FreedBlocks::all_last: all go to the tail). Taking a hashed block evicts
+// its hash. Several blocks may carry one hash (duplicates are not merged); find() gives the one
+// published first, and when that is evicted the next oldest.
 //
 // A block may carry a second hash, that of the tokens up to a point inside it (Tails::kept): a
 // prompt's tail, from which a hit can go on when it is copied.
@@ -34,7 +38,8 @@ inline constexpr BlockId no_block = -1;
 class BlockPool {
  public:
   enum class Tails { none, kept };
-  explicit BlockPool(std::int64_t num_blocks, Tails tails = Tails::none);
+  explicit BlockPool(std::int64_t num_blocks, Tails tails = Tails::none,
+                     FreedBlocks freed = FreedBlocks::unhashed_first);
 
   std::int64_t usable() const { return head_ - 1; }  // without the null block
   std::int64_t free() const { return free_; }
@@ -102,6 +107,7 @@ class BlockPool {
   std::size_t mask_ = 0;
   BlockId head_, tail_;  // sentinels
   bool tails_;
+  FreedBlocks freed_;
   std::int64_t free_ = 0;
   std::int64_t evictions_ = 0;
   std::int64_t index_steps_ = 0;

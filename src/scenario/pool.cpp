@@ -154,6 +154,16 @@ void apply_quantization(ResolvedPool& pool, const FieldError& error) {
   pool.model.quantization = *known;
 }
 
+// vLLM's gate on the full input came in 2026.
+void settle_gate(EngineConfig& c, const engine::ProfileEntry& profile, const FieldError& error) {
+  const bool there = profile.full_input_gate == engine::FullInputGate::there;
+  if (!there && c.scheduler_reserve_full_isl.value_or(false))
+    error("scheduler_reserve_full_isl", "not-modelled",
+          fmt::format("the profile {} admits requests on their first chunk", c.profile),
+          "leave it out, or take the profile vllm-v1");
+  c.scheduler_reserve_full_isl = c.scheduler_reserve_full_isl.value_or(there);
+}
+
 }  // namespace
 
 void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const FieldError& error) {
@@ -173,15 +183,22 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
   const bool sglang = c.profile == "sglang";
   if (sglang) settle_sglang(c, warnings, error);
   const bool seqs_given = c.max_num_seqs.has_value();
+  const engine::ProfileEntry& profile = *engine::find_profile(c.profile);
+  settle_gate(c, profile, error);
   try {
     const memory::Rules& rules =
-        memory::resolve_rules(memory::parse_engine(engine::find_profile(c.profile)->engine),
-                              c.engine_version.value_or(""));
+        memory::resolve_rules(memory::parse_engine(profile.engine),
+                              c.engine_version.value_or(std::string(profile.memory_version)));
     if (!rules.v1)
       return error("engine_version", "engine-version",
                    fmt::format("the profile vllm-v1 schedules as vLLM does from 0.8 on, not as {}",
                                rules.label),
                    "`kvsim plan` sizes older versions");
+    if (!profile.memory_version.empty() && rules.graphs_in_budget)
+      return error("engine_version", "engine-version",
+                   fmt::format("the profile {} schedules as vLLM did in 2025, not as {}", c.profile,
+                               rules.label),
+                   "take the profile vllm-v1");
     pool.kv_dtype = &kvformat::resolve_kv_dtype(c.kv_cache_dtype, pool.model);
     pool.size = memory::size_pool(pool.model, pool.gpu, memory_options(pool, rules));
   } catch (const InputError& problem) {
@@ -266,7 +283,7 @@ engine::SchedulerLimits limits(const ResolvedPool& pool) {
         static_cast<std::int64_t>(static_cast<double>(c.trtllm.host_cache_size.value()) / block);
   l.enable_prefix_caching = c.enable_prefix_caching;
   l.enable_chunked_prefill = c.enable_chunked_prefill;
-  l.reserve_full_input = c.scheduler_reserve_full_isl;
+  l.reserve_full_input = *c.scheduler_reserve_full_isl;
   l.priority_policy = c.scheduling_policy == engine::SchedulingPolicy::priority;
   l.watermark = c.watermark;
   l.async_scheduling = *c.async_scheduling;

@@ -26,6 +26,10 @@ std::uint64_t output_content(std::string_view request_id) {
   return content_id(name);
 }
 
+std::uint64_t RequestSpec::prefix_key() const {
+  return adapter == 0 ? salt : random::mix(random::mix(adapter, 1), salt);
+}
+
 void append_span(std::vector<Span>& prompt, const Span& span) {
   if (!prompt.empty()) {
     Span& last = prompt.back();

@@ -40,11 +40,15 @@ struct RequestSpec {
   std::int64_t output_tokens = 1;  // stops by itself after this many
   std::int64_t max_tokens = 1;     // or at this limit
   std::int64_t priority = 0;
-  std::uint64_t salt = 0;  // 0 = none
+  std::uint64_t salt = 0;     // 0 = none
+  std::uint64_t adapter = 0;  // LoRA adapter, hash of its name; 0 = none
   std::string session;
   std::int64_t after = -1;  // index of the request this one followed; -1 = none
   Duration think;           // pause between that one's end and this arrival
   friend bool operator==(const RequestSpec&, const RequestSpec&) = default;
+
+  // Keeps its cached prefix apart: only requests with equal salt and adapter share. 0 without both.
+  std::uint64_t prefix_key() const;
 };
 
 }  // namespace kvsim::workload

@@ -31,10 +31,10 @@ void RequestList::add(const RequestSpec& spec) {
   names_ += spec.id;
   for (const Span& span : spec.prompt)
     spans_.push_back({span.content, narrow(span.offset), narrow(span.length)});
-  if (spec.priority != 0 || spec.salt != 0 || !spec.session.empty() || spec.after >= 0 ||
-      spec.think.value() != 0) {
+  if (spec.priority != 0 || spec.salt != 0 || spec.adapter != 0 || !spec.session.empty() ||
+      spec.after >= 0 || spec.think.value() != 0) {
     row.extra = static_cast<std::uint32_t>(extras_.size());
-    extras_.push_back({spec.priority, spec.salt, spec.think.value(), spec.after,
+    extras_.push_back({spec.priority, spec.salt, spec.adapter, spec.think.value(), spec.after,
                        static_cast<std::uint32_t>(spec.session.size())});
     names_ += spec.session;
   }
@@ -141,6 +141,7 @@ void RequestList::fill(std::int64_t index, RequestSpec& request) const {
   request.output_tokens = row.output, request.max_tokens = row.max;
   const Extra extra = row.extra == no_extra ? Extra{} : extras_[row.extra];
   request.priority = extra.priority, request.salt = extra.salt;
+  request.adapter = extra.adapter;
   request.after = extra.after, request.think = Duration(extra.think_ns);
   request.session.assign(names_, row.name + row.id_size, extra.session_size);
 }

@@ -9,9 +9,9 @@
 
 namespace kvsim::workload {
 
-// Requests held in memory, packed: 40 bytes each, 16 per span, the bytes of the id, and 48 more for
-// those with a priority, salt, session or predecessor. A request that follows another waits until
-// ended() names that one, however late in the list it stands.
+// Requests held in memory, packed: 40 bytes each, 16 per span, the bytes of the id, and 56 more for
+// those with a priority, salt, adapter, session or predecessor. A request that follows another
+// waits until ended() names that one, however late in the list it stands.
 class RequestList final : public RequestSource {
  public:
   // Adds a request after those already there (`spec.index` is not read); `spec.after` may name a
@@ -50,7 +50,7 @@ class RequestList final : public RequestSource {
   };
   struct Extra {
     std::int64_t priority = 0;
-    std::uint64_t salt = 0;
+    std::uint64_t salt = 0, adapter = 0;
     std::int64_t think_ns = 0;
     std::int64_t after = -1;
     std::uint32_t session_size = 0;

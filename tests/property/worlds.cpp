@@ -25,6 +25,7 @@ std::string generate(const std::string& kind, const std::string& extra) {
 std::string world(const std::string& name) {
   const std::string trace = R"({"trace": {"file": "requests.jsonl"}})";
   if (name == "trace") return scenario(trace);
+  if (name == "adapters") return scenario(R"({"trace": {"file": "adapters.jsonl"}})");
   if (name == "mooncake") return scenario(R"({"trace": {"file": "mooncake.jsonl"}})");
   if (name == "constant")
     return scenario(trace, R"(, "cost": {"kind": "constant", "step": "10ms"})");

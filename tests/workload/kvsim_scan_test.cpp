@@ -32,6 +32,7 @@ std::string some_line(random::Stream& draw) {
       "\"max_tokens\":" + pick({"1", "99", "9999999999999999999"}),
       "\"priority\":" + pick({"0", "-5", "2147483648"}),
       "\"salt\":" + pick({"\"s\"", "\"\"", "null"}),
+      "\"adapter\":" + pick({"\"l\"", "\"\"", "4"}),
       "\"session\":" + pick({"\"chat\"", "3"}),
       "\"after\":" + pick({"\"b\"", "\"\""}),
       "\"think_s\":" + pick({"2.5", "-1", "0"}),
@@ -41,7 +42,7 @@ std::string some_line(random::Stream& draw) {
   for (std::size_t i = 0; i < std::size(members); ++i) {
     std::swap(
         members[i],
-        members[static_cast<std::size_t>(draw.uniform_integer(static_cast<std::int64_t>(i), 9))]);
+        members[static_cast<std::size_t>(draw.uniform_integer(static_cast<std::int64_t>(i), 10))]);
     const bool needed = members[i].starts_with("\"id") || members[i].starts_with("\"prompt") ||
                         members[i].starts_with("\"arr");
     if (draw.uniform() < (needed ? 0.03 : 0.5)) continue;
@@ -60,8 +61,8 @@ bool same(const KvsimLine& a, const KvsimLine& b) {
   return a.id == b.id && a.session == b.session && a.after == b.after && a.arrival == b.arrival &&
          a.prompt == b.prompt && a.prompt_tokens == b.prompt_tokens &&
          a.output_tokens == b.output_tokens && a.max_tokens == b.max_tokens &&
-         a.priority == b.priority && a.salt == b.salt && a.think == b.think &&
-         a.has_after == b.has_after && a.id_column == b.id_column &&
+         a.priority == b.priority && a.salt == b.salt && a.adapter == b.adapter &&
+         a.think == b.think && a.has_after == b.has_after && a.id_column == b.id_column &&
          a.after_column == b.after_column && a.arrival_column == b.arrival_column;
 }
 

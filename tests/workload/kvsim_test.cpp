@@ -21,7 +21,7 @@ std::string line(const std::string& id, const std::string& rest) {
 TEST_SUITE("workload/kvsim") {
   TEST_CASE("every field of a request is read") {
     const auto r = requests_of(
-        R"({"id":"r0","arrival_s":0.25,"prompt":[["common",48],["r0",7,3]],"output_tokens":16,"max_tokens":20,"priority":-2,"salt":"s","session":"chat"})"
+        R"({"id":"r0","arrival_s":0.25,"prompt":[["common",48],["r0",7,3]],"output_tokens":16,"max_tokens":20,"priority":-2,"salt":"s","adapter":"l","session":"chat"})"
         "\n"
         R"({"id":"r1","after":"r0","think_s":2.5,"arrival_s":1,"prompt":[["common",48]],"max_tokens":9})");
     REQUIRE(r.size() == 2);
@@ -34,12 +34,14 @@ TEST_SUITE("workload/kvsim") {
     CHECK(r[0].max_tokens == 20);
     CHECK(r[0].priority == -2);
     CHECK(r[0].salt == content_id("s"));
+    CHECK(r[0].adapter == content_id("l"));
     CHECK(r[0].session == "chat");
     CHECK(r[0].after == -1);
     CHECK(r[1].after == 0);
     CHECK(r[1].think == to_duration(2.5));
     CHECK(r[1].output_tokens == 9);
     CHECK(r[1].salt == 0);
+    CHECK(r[1].adapter == 0);
   }
 
   TEST_CASE("one of the output and the limit stands for both") {

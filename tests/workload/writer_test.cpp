@@ -66,12 +66,14 @@ TEST_SUITE("workload/writer") {
     const std::string text =
         "{\"id\":\"b\",\"arrival_s\":3.000000001,\"prompt\":[[\"a/"
         "out\",5,2],[\"b\",7]],\"output_tokens\":4,\"max_tokens\":9,\"priority\":-3,"
-        "\"salt\":\"#00000000000000ff\",\"session\":\"s\\\"1\",\"after\":\"a\",\"think_s\":0.25}\n"
+        "\"salt\":\"#00000000000000ff\",\"adapter\":\"l\",\"session\":\"s\\\"1\",\"after\":\"a\","
+        "\"think_s\":0.25}\n"
         "{\"id\":\"a\",\"arrival_s\":1,\"prompt\":[[\"a\",1]],\"output_tokens\":4}\n";
     const auto before = requests_of(text);
     const std::string again = written(*open_trace_text(text, "kvsim", "t"), "kvsim");
     CHECK(requests_of(again) == before);
     CHECK(before[0].salt == 255);
+    CHECK(before[0].adapter == content_id("l"));
     CHECK(again.find("\"after\":\"a\"") != std::string::npos);
   }
 

@@ -27,6 +27,10 @@ void fields(config::FieldVisitor& v, VllmOptions& o) {
            "engines of one replica behind vLLM's load balancer, each on GPUs of its own; experts "
            "are spread over all of them, which then step in lockstep"},
           o.data_parallel_size, between(1, 1024));
+  v.field({"max_loras",
+           "different LoRA adapters that one step may serve; others wait, requests behind them "
+           "overtake; unset: any number"},
+          o.max_loras, between(1, 1e6));
   v.list({"kv_groups", "KV cache groups, instead of the model's own"}, o.kv_groups);
   v.field({"prefix_cache_retention_interval",
            "window blocks and states that stay reusable: 0 at prompt ends and shared prefixes, n "

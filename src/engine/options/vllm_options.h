@@ -56,6 +56,7 @@ struct SpeculativeOptions {
 };
 
 struct VllmOptions {
+  std::optional<std::int64_t> max_loras;  // different adapters in a step; none: any number
   int data_parallel_size = 1;  // engines of one replica, each with its own scheduler and KV
   // Replaces the groups of the model; empty: those of the model.
   std::vector<KvGroupOptions> kv_groups;

@@ -11,4 +11,12 @@ std::unique_ptr<Profile> make_vllm_v1(const SchedulerLimits& limits, RequestTabl
   return std::make_unique<VllmV1<OneGroupKv>>(limits, requests);
 }
 
+std::unique_ptr<Profile> make_vllm_v1_2025(const SchedulerLimits& limits, RequestTable& requests) {
+  SchedulerLimits of_2025 = limits;
+  of_2025.reserve_full_input = false;
+  of_2025.freed_blocks = kv::FreedBlocks::all_last;
+  of_2025.one_waiting_queue = true;
+  return make_vllm_v1(of_2025, requests);
+}
+
 }  // namespace kvsim::engine

@@ -22,4 +22,8 @@ namespace kvsim::engine {
 // The KV cache has one full-attention group, or the groups of SchedulerLimits::vllm.kv_groups.
 std::unique_ptr<Profile> make_vllm_v1(const SchedulerLimits& limits, RequestTable& requests);
 
+// The same as it was in 2025: no gate on the full input, every freed block at the tail of the free
+// queue, and one waiting queue, to whose head skipped requests return.
+std::unique_ptr<Profile> make_vllm_v1_2025(const SchedulerLimits& limits, RequestTable& requests);
+
 }  // namespace kvsim::engine

@@ -29,8 +29,11 @@ inline constexpr std::array vllm_v1_rules{
                 "vllm/v1/core/kv_cache_manager.py, block_pool.py"},
     ProfileRule{
         "a hit is the longest run of cached blocks from the start, at most all tokens but the "
-        "last; the salt enters the first block alone",
+        "last; the salt enters the first block alone, a LoRA adapter every block",
         "vllm/v1/core/kv_cache_manager.py"},
+    ProfileRule{"a request whose adapter would be one more than max_loras in the step is skipped "
+                "and others overtake it; skipped requests are tried first in the next step",
+                "vllm/v1/core/sched/scheduler.py"},
     ProfileRule{
         "free blocks stand in one queue: unhashed ones are put at its head, hashed ones at "
         "its tail, the last of a request first; allocation takes the head and evicts its hash",
@@ -62,6 +65,20 @@ inline constexpr std::array vllm_v1_rules{
         "async_scheduling: the next step is scheduled before the running one's tokens exist; "
         "a stop that only a token shows is seen one step late",
         "vllm/v1/core/sched/async_scheduler.py"},
+};
+
+// Where the profile `vllm-v1-2025` differs from it.
+inline constexpr std::array vllm_v1_2025_rules{
+    ProfileRule{"as vllm-v1, but for the rules below", "vllm-v1"},
+    ProfileRule{"every freed block is put at the tail of the free queue, hashed or not",
+                "vllm/v1/core/block_pool.py of 2025"},
+    ProfileRule{"a request is admitted if its first chunk fits; nothing is kept for the rest",
+                "vllm/v1/core/sched/scheduler.py of 2025"},
+    ProfileRule{"one waiting queue: skipped requests return to its head, a request preempted "
+                "later stands before them",
+                "vllm/v1/core/sched/scheduler.py of 2025"},
+    ProfileRule{"gpu_memory_utilization is 0.90 and CUDA graphs lie outside the budget",
+                "vllm/config/cache.py of 2025"},
 };
 
 }  // namespace kvsim::engine

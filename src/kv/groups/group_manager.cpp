@@ -43,7 +43,8 @@ GroupManager::GroupManager(const Options& options)
               tails_ ? options.match_unit : options.blocks.block_tokens, options.largest_chunk,
               options.blocks.drops_last_block},
       retention_{options.retention_interval, options.blocks.drops_last_block},
-      pool_(options.blocks.num_blocks, tails_ ? BlockPool::Tails::kept : BlockPool::Tails::none),
+      pool_(options.blocks.num_blocks, tails_ ? BlockPool::Tails::kept : BlockPool::Tails::none,
+            options.blocks.freed_blocks),
       lookup_(pool_, {options.groups, hash_tokens_, tails_, options.blocks.drops_last_block}),
       watermark_blocks_(static_cast<std::int64_t>(options.blocks.watermark *
                                                   static_cast<double>(options.blocks.num_blocks))),

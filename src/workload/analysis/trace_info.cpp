@@ -118,7 +118,7 @@ TraceInfo trace_info(RequestSource& given, const InfoOptions& options) {
     else
       arrivals.add(r.arrival);
 
-    block_keys(r.prompt, r.salt, options.block_tokens, prompt);
+    block_keys(r.prompt, r.prefix_key(), options.block_tokens, prompt);
     info.blocks += static_cast<std::int64_t>(prompt.size());
     full += r.prompt_tokens / options.block_tokens;
     const std::int64_t found = cache.look_up(prompt).blocks;
@@ -127,7 +127,7 @@ TraceInfo trace_info(RequestSource& given, const InfoOptions& options) {
     if (options.is_request_list) {
       spans = r.prompt;
       append_span(spans, {output_content(r.id), 0, made});
-      block_keys(spans, r.salt, options.block_tokens, sequence);
+      block_keys(spans, r.prefix_key(), options.block_tokens, sequence);
       cache.touch(sequence);
     } else {
       cache.touch(prompt);

@@ -101,7 +101,8 @@ class Loader {
     spec.prompt.swap(line_.prompt);
     spec.prompt_tokens = line_.prompt_tokens;
     spec.output_tokens = line_.output_tokens, spec.max_tokens = line_.max_tokens;
-    spec.priority = line_.priority, spec.salt = line_.salt, spec.think = line_.think;
+    spec.priority = line_.priority, spec.salt = line_.salt, spec.adapter = line_.adapter,
+    spec.think = line_.think;
     list_->add(spec);
     const std::int64_t row = list_->size() - 1;
     ids_.add(row);

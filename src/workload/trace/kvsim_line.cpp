@@ -14,9 +14,9 @@ namespace {
 using config::Kind;
 using config::Value;
 
-const std::array<std::string, 10> keys{"id",         "arrival_s", "prompt", "output_tokens",
-                                       "max_tokens", "priority",  "salt",   "session",
-                                       "after",      "think_s"};
+const std::array<std::string, 11> keys{"id",         "arrival_s", "prompt", "output_tokens",
+                                       "max_tokens", "priority",  "salt",   "adapter",
+                                       "session",    "after",     "think_s"};
 
 class LineReader {
  public:
@@ -94,6 +94,7 @@ class LineReader {
     line_.id_column = column(root, "id"), line_.after_column = column(root, "after");
     std::string salt;
     line_.salt = name(root, "salt", salt) && !salt.empty() ? content_id(salt) : 0;
+    line_.adapter = name(root, "adapter", salt) && !salt.empty() ? content_id(salt) : 0;
   }
   static int column(const Value& root, std::string_view key) {
     const Value v = root.find(key);

@@ -22,7 +22,7 @@ struct KvsimLine {
   std::int64_t prompt_tokens = 0;
   std::int64_t output_tokens = 0, max_tokens = 0;
   std::int64_t priority = 0;
-  std::uint64_t salt = 0;
+  std::uint64_t salt = 0, adapter = 0;
   Duration think;
   int id_column = 1, after_column = 1, arrival_column = 1;
   bool has_after = false;
@@ -33,8 +33,9 @@ struct KvsimLine {
 // there was one.
 //
 // {"id","arrival_s","prompt":[[content,length,offset?]...],"output_tokens","max_tokens","priority",
-// "salt","session","after","think_s"}: id and prompt are required; arrival_s unless `after` is
-// there; one of output_tokens and max_tokens, which then stands for both; the rest is 0 or none.
+// "salt","adapter","session","after","think_s"}: id and prompt are required; arrival_s unless
+// `after` is there; one of output_tokens and max_tokens, which then stands for both; the rest is 0
+// or none.
 bool read_kvsim_line(const Lines& lines, std::string_view text, KvsimLine& line,
                      std::vector<Diagnostic>& problems);
 

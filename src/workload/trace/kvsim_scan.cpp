@@ -114,6 +114,7 @@ enum Key : unsigned {
   max_tokens,
   priority,
   salt,
+  adapter,
   session,
   after,
   think_s,
@@ -122,8 +123,8 @@ enum Key : unsigned {
 
 Key key_of(std::string_view key) {
   constexpr std::string_view names[] = {"id",         "arrival_s", "prompt", "output_tokens",
-                                        "max_tokens", "priority",  "salt",   "session",
-                                        "after",      "think_s"};
+                                        "max_tokens", "priority",  "salt",   "adapter",
+                                        "session",    "after",     "think_s"};
   for (unsigned k = 0; k < none; ++k)
     if (names[k] == key) return static_cast<Key>(k);
   return none;
@@ -150,10 +151,11 @@ bool scan_value(Scanner& in, Key key, KvsimLine& line) {
       return in.integer(1, max_request_tokens, line.max_tokens);
     case priority:
       return in.integer(INT32_MIN, INT32_MAX, line.priority);
-    case salt: {
+    case salt:
+    case adapter: {
       std::string_view name;
       if (!in.name(name)) return false;
-      line.salt = content_id(name);
+      (key == salt ? line.salt : line.adapter) = content_id(name);
       return true;
     }
     case session:
@@ -175,7 +177,7 @@ bool scan_kvsim_line(std::string_view text, KvsimLine& line) {
   line.id = line.session = line.after = {};
   line.arrival = Time(0), line.think = Duration(0);
   line.prompt.clear(), line.prompt_tokens = 0;
-  line.priority = 0, line.salt = 0;
+  line.priority = 0, line.salt = line.adapter = 0;
   line.id_column = line.after_column = line.arrival_column = 1;
   Scanner in(text);
   unsigned seen = 0;

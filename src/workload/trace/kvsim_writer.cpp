@@ -79,6 +79,8 @@ class KvsimWriter final : public TraceWriter {
     if (r.priority != 0) fmt::format_to(std::back_inserter(out), ",\"priority\":{}", r.priority);
     if (r.salt != 0)
       fmt::format_to(std::back_inserter(out), ",\"salt\":\"{}\"", content_literal(r.salt));
+    if (r.adapter != 0)
+      fmt::format_to(std::back_inserter(out), ",\"adapter\":\"{}\"", content_literal(r.adapter));
     if (!r.session.empty()) out += ",\"session\":" + config::json_string(r.session);
     return out;
   }

@@ -22,7 +22,7 @@ class MooncakeWriter final : public TraceWriter {
     if (r.after >= 0) losses_.add(follows_another, r);
     if (r.max_tokens > r.output_tokens)
       losses_.add("a limit on output tokens beyond those made", r);
-    block_keys(r.prompt, r.salt, options_.block_tokens, keys_);
+    block_keys(r.prompt, r.prefix_key(), options_.block_tokens, keys_);
     if (splits_a_block(r))
       losses_.add(fmt::format("a prefix shared up to the middle of a {}-token block",
                               options_.block_tokens),
@@ -49,7 +49,7 @@ class MooncakeWriter final : public TraceWriter {
   // followed differently: then both share tokens inside that block.
   bool splits_a_block(const RequestSpec& r) {
     bool split = false;
-    std::uint64_t parent = random::mix(r.salt, 0);
+    std::uint64_t parent = random::mix(r.prefix_key(), 0);
     std::size_t block = 0;
     std::int64_t start = 0;
     for (const Span& span : r.prompt) {

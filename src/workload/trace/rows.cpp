@@ -30,7 +30,7 @@ class RowSource final : public RequestSource {
     request.output_tokens = request.max_tokens = row_.output_tokens;
     request.session = row_.session;
     request.priority = row_.priority;
-    request.salt = 0, request.after = -1, request.think = Duration(0);
+    request.salt = request.adapter = 0, request.after = -1, request.think = Duration(0);
     advance();
     return true;
   }

@@ -29,7 +29,7 @@ void KvState::arrive(Slot slot) {
   const std::int64_t room = std::min(max_model_len_, pool_ - page_ - 1) - r.prompt_tokens;
   held.max_new = static_cast<std::int32_t>(
       std::max<std::int64_t>(r.stop_at - r.prompt_tokens, std::min(r.spec.max_tokens, room)));
-  key.clear(r.spec.salt);
+  key.clear(r.spec.prefix_key());
   for (const workload::Span& span : r.spec.prompt)
     key.append({span.content, span.offset, span.length});
   key.append({workload::output_content(r.spec.id), 0, held.max_new + 1});

@@ -74,7 +74,7 @@ class Trtllm final : public Profile {
     active_.push_back(slot);
     if (static_cast<std::size_t>(slot) >= extra_.size())
       extra_.resize(static_cast<std::size_t>(slot) + 1);
-    extra(slot) = Extra{kv::RadixKey(requests_[slot].spec.salt), false, 0};
+    extra(slot) = Extra{kv::RadixKey(requests_[slot].spec.prefix_key()), false, 0};
   }
   bool has_work() const override { return !active_.empty(); }
 
@@ -187,7 +187,7 @@ class Trtllm final : public Profile {
     Extra& e = extra(slot);
     const std::uint64_t output = workload::output_content(r.spec.id);
     if (e.tokens.tokens() == 0) {
-      r.chain.reset(r.spec.salt, output, limits_.block_tokens);
+      r.chain.reset(r.spec.prefix_key(), output, limits_.block_tokens);
       for (const workload::Span& span : r.spec.prompt) {
         r.chain.append({span.content, span.offset, span.length});
         e.tokens.append({span.content, span.offset, span.length});

@@ -61,7 +61,8 @@ kv::GroupManager::Options group_options(const SchedulerLimits& limits) {
               limits.watermark,
               limits.max_model_len,
               speculative ? speculative->lookahead_tokens() : 0,
-              speculative && speculative->drops_last_block()};
+              speculative && speculative->drops_last_block(),
+              limits.freed_blocks};
   o.retention_interval = limits.vllm.prefix_cache_retention_interval;
   o.state_mode = state_mode(limits);
   o.match_unit = limits.vllm.prefix_match_unit.value_or(0);

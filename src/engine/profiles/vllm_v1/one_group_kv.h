@@ -21,7 +21,8 @@ class OneGroupKv {
         blocks_({limits.num_blocks, limits.block_tokens, limits.enable_prefix_caching,
                  limits.watermark, limits.max_model_len,
                  limits.vllm.speculative ? limits.vllm.speculative->lookahead_tokens() : 0,
-                 limits.vllm.speculative && limits.vllm.speculative->drops_last_block()}) {}
+                 limits.vllm.speculative && limits.vllm.speculative->drops_last_block(),
+                 limits.freed_blocks}) {}
 
   const kv::BlockPool& pool() const { return blocks_.pool(); }
   std::int64_t hash_tokens() const { return blocks_.block_tokens(); }

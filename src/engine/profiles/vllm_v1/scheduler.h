@@ -2,13 +2,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "diag/check.h"
 #include "engine/profile.h"
+#include "engine/profiles/vllm_v1/step_adapters.h"
+#include "engine/profiles/vllm_v1/waiting_requests.h"
 #include "kv/block_manager.h"
 
 namespace kvsim::engine {
@@ -25,7 +26,9 @@ class VllmV1 final : public Profile {
         draft_slots_(speculative_ ? speculative_->extra_input_slots() : 0),
         lookahead_(speculative_ ? speculative_->lookahead_tokens() : 0),
         plain_(!speculative_ && !limits.async_scheduling),
-        kv_(limits) {}
+        kv_(limits),
+        waiting_(limits, requests),
+        adapters_(limits.vllm.max_loras) {}
 
   std::optional<std::string> why_unservable(const workload::RequestSpec& spec) const override {
     if (spec.prompt_tokens + 1 > limits_.max_model_len)
@@ -50,12 +53,7 @@ class VllmV1 final : public Profile {
     return std::nullopt;
   }
 
-  void submit(Slot slot) override {
-    if (limits_.priority_policy)
-      insert_by_urgency(slot);
-    else
-      waiting_.push_back(slot);
-  }
+  void submit(Slot slot) override { waiting_.push_back(slot); }
   bool has_work() const override { return !running_.empty() || !waiting_.empty(); }
 
   void schedule(StepPlan& plan) override {
@@ -87,7 +85,7 @@ class VllmV1 final : public Profile {
     if (plan.finished.empty()) return;
     for (const Slot slot : plan.finished) {
       // Preempted while its last token was on its way: it waits, without blocks.
-      if (!kv_.holds(requests_[slot])) std::erase(waiting_, slot);
+      if (!kv_.holds(requests_[slot])) waiting_.erase(slot);
       kv_.free(requests_[slot]);
       requests_[slot].stop_at = 0;  // marks it for the sweep below
     }
@@ -244,25 +242,22 @@ class VllmV1 final : public Profile {
     r.slot_tokens = r.quiet_until = 0;
     r.drafts = 0;
     ++r.preemptions;
-    if (limits_.priority_policy)
-      insert_by_urgency(victim);
-    else
-      waiting_.push_front(victim);
+    waiting_.push_front(victim);
   }
 
   void admit_waiting(StepPlan& plan) {
-    // A request preempted while its token is on its way is passed over until that has arrived.
-    std::size_t at = 0;
-    while (at < waiting_.size()) {
+    adapters_.begin_pass();
+    while (!waiting_.empty()) {
       plan.refusal = room() <= 0 ? Refusal::token_budget
                      : static_cast<std::int64_t>(running_.size()) >= limits_.max_num_seqs
                          ? Refusal::max_num_seqs
                          : Refusal::none;
       if (plan.refusal != Refusal::none) break;
-      const Slot slot = waiting_[at];
+      const Slot slot = waiting_.front();
       RequestState& r = requests_[slot];
-      if (r.in_flight > 0) {
-        ++at;
+      // A request preempted while its token is on its way is skipped until that has arrived.
+      if (r.in_flight > 0 || !adapters_.admits(r.spec, plan, requests_)) {
+        waiting_.skip();
         continue;
       }
       prepare_chain(r);
@@ -288,19 +283,21 @@ class VllmV1 final : public Profile {
         plan.refusal = Refusal::kv_blocks;
         break;
       }
-      waiting_.erase(waiting_.begin() + static_cast<std::ptrdiff_t>(at));
+      waiting_.pop();
       running_.push_back(slot);
       r.computed = static_cast<std::int32_t>(hit);
       r.slot_tokens = static_cast<std::int32_t>(kv_.slot_tokens(r));
       schedule_tokens(plan, slot, n);
+      adapters_.add(r.spec);
       plan.admitted.push_back({slot, hit, r.tokens, r.preemptions > 0});
     }
+    waiting_.end_pass();
   }
 
   // Waiting requests carry no chain: it is made when one first stands at the head of the queue.
   void prepare_chain(RequestState& r) {
     if (r.chain.tokens() == 0) {
-      r.chain.reset(r.spec.salt, workload::output_content(r.spec.id), kv_.hash_tokens());
+      r.chain.reset(r.spec.prefix_key(), workload::output_content(r.spec.id), kv_.hash_tokens());
       for (const workload::Span& span : r.spec.prompt)
         r.chain.append({span.content, span.offset, span.length});
       // A decode step must not allocate: room for all that the request can become.
@@ -310,22 +307,10 @@ class VllmV1 final : public Profile {
     r.chain.grow_to(r.tokens);
   }
 
-  // Smaller values first, then the earlier arrival.
-  bool more_urgent(Slot a, Slot b) const {
-    const workload::RequestSpec &x = requests_[a].spec, &y = requests_[b].spec;
-    if (x.priority != y.priority) return x.priority < y.priority;
-    if (x.arrival != y.arrival) return x.arrival < y.arrival;
-    return x.index < y.index;
-  }
-  void insert_by_urgency(Slot slot) {
-    waiting_.insert(
-        std::ranges::upper_bound(waiting_, slot, [&](Slot a, Slot b) { return more_urgent(a, b); }),
-        slot);
-  }
   std::size_t least_urgent() const {
     std::size_t worst = 0;
     for (std::size_t i = 1; i < running_.size(); ++i)
-      if (more_urgent(running_[worst], running_[i])) worst = i;
+      if (waiting_.more_urgent(running_[worst], running_[i])) worst = i;
     return worst;
   }
 
@@ -338,7 +323,8 @@ class VllmV1 final : public Profile {
   bool plain_;  // a decode computes one known token: neither drafts nor tokens on their way
   Kv kv_;
   std::vector<Slot> running_;  // in order of admission
-  std::deque<Slot> waiting_;
+  WaitingRequests waiting_;
+  StepAdapters adapters_;
   std::int64_t budget_ = 0;        // tokens that the step may still schedule
   std::int64_t input_budget_ = 0;  // input slots left
   std::size_t cursor_ = 0;
