@@ -38,15 +38,16 @@ spec::ParallelPlan drafter_plan(const Options& o) {
   return plan;
 }
 
-Batching default_batching(const Rules& rules, const spec::GpuSpec& gpu) {
+Batching default_batching(const Rules& rules, const spec::GpuSpec& gpu, UsageContext usage) {
   const double memory = to_gib(gpu.usable_memory());
+  const bool script = usage == UsageContext::llm_class;
   const bool a100 = gpu.id.substr(0, 4) == "a100";
   switch (rules.engine) {
     case Engine::vllm_v1:
       if (!rules.v1) return {256, 2048};
       if (memory >= 160) return {1024, 16384};
-      if (memory >= 70 && !a100) return {1024, 8192};
-      return {256, 2048};
+      if (memory >= 70 && !a100) return {1024, script ? 16384 : 8192};
+      return {256, script ? 8192 : 2048};
     case Engine::sglang:
       return {256, sglang_sizes(gpu, 1).chunk};
     case Engine::trtllm:
@@ -86,7 +87,7 @@ double sglang_default_fraction(const spec::GpuSpec& gpu, const Options& o) {
 }
 
 Options with_defaults(Options o, const spec::ModelSpec& model, const spec::GpuSpec& gpu) {
-  const Batching batching = default_batching(o.rules, gpu);
+  const Batching batching = default_batching(o.rules, gpu, o.usage_context);
   if (o.max_model_len == 0) o.max_model_len = model.max_position_embeddings;
   const bool seqs_given = o.max_num_seqs > 0, tokens_given = o.max_num_batched_tokens > 0;
   if (!seqs_given) o.max_num_seqs = batching.max_num_seqs;

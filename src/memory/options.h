@@ -30,6 +30,10 @@ inline constexpr std::array<std::string_view, 6> drafter_names{"none",  "ngram",
 enum class StateCacheMode { none, align, all };
 inline constexpr std::array<std::string_view, 3> state_cache_mode_names{"none", "align", "all"};
 
+// How vLLM is started: its server, or the LLM class of a script, which takes larger steps by
+// default.
+enum class UsageContext { api_server, llm_class };
+
 // What an engine is started with, as far as its memory depends on it. Empty optionals and lists
 // take the engine's own default; zero lengths and counts too.
 struct Options {
@@ -40,6 +44,7 @@ struct Options {
   std::int64_t max_model_len = 0;  // 0: the model's
   std::int64_t max_num_seqs = 0;   // 0: default_batching()
   std::int64_t max_num_batched_tokens = 0;
+  UsageContext usage_context = UsageContext::api_server;  // vLLM
   std::int64_t block_tokens = 0;  // 0: 16 (vLLM), 1 (SGLang, llama.cpp), 32 (TensorRT-LLM)
   // gpu_memory_utilization, mem_fraction_static, free_gpu_memory_fraction
   std::optional<double> memory_fraction;
@@ -80,9 +85,10 @@ spec::ParallelPlan drafter_plan(const Options& options);
 struct Batching {
   std::int64_t max_num_seqs = 0, max_num_batched_tokens = 0;
 };
-// The API server's defaults by GPU memory (vLLM arg_utils get_batch_defaults, 2026-08, and before
+// The defaults by GPU memory (vLLM arg_utils get_batch_defaults, 2026-08, and before
 // V1; SGLang's and TensorRT-LLM's own), before they are fitted to max_model_len.
-Batching default_batching(const Rules& rules, const spec::GpuSpec& gpu);
+Batching default_batching(const Rules& rules, const spec::GpuSpec& gpu,
+                          UsageContext usage = UsageContext::api_server);
 
 // `options` with every default filled in for this model and GPU. Tokens are kept at most
 // max_num_seqs * max_model_len, sequences at most the tokens, as the engine does.

@@ -46,6 +46,8 @@ memory::Options memory_options(const ResolvedPool& pool, const memory::Rules& ru
   o.max_model_len = c.max_model_len.value_or(0);
   o.max_num_seqs = c.max_num_seqs.value_or(0);
   o.max_num_batched_tokens = step_tokens(c);
+  if (c.vllm.usage_context == engine::UsageContext::llm_class)
+    o.usage_context = memory::UsageContext::llm_class;
   o.block_tokens = c.block_size.value_or(0);
   o.memory_fraction = c.gpu_memory_utilization;
   if (c.kv_cache_memory_bytes) o.kv_cache_memory = {*c.kv_cache_memory_bytes};

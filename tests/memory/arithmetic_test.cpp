@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "memory/pool.h"
 #include "spec/catalog.h"
@@ -27,6 +28,20 @@ TEST_CASE("forty gibibytes of KV are 20480 blocks of a model with 32 layers") { 
   CHECK(pool.num_gpu_blocks == 20480);
   CHECK(pool.tokens == 327680);
   CHECK(pool.max_concurrency == doctest::Approx(40));
+}
+
+TEST_CASE("a script takes larger steps than the server where the GPU is below 160 GiB") {
+  static const spec::Catalog catalog;
+  const Rules rules = resolve_rules(Engine::vllm_v1);
+  const auto tokens = [&](const char* gpu, UsageContext usage) {
+    return default_batching(rules, catalog.gpu(gpu), usage).max_num_batched_tokens;
+  };
+  for (const auto& [gpu, server, script] :
+       std::initializer_list<std::tuple<const char*, std::int64_t, std::int64_t>>{
+           {"b200-sxm", 16384, 16384}, {"h100-sxm", 8192, 16384}, {"a100-sxm-80g", 2048, 8192}}) {
+    CHECK(tokens(gpu, UsageContext::api_server) == server);
+    CHECK(tokens(gpu, UsageContext::llm_class) == script);
+  }
 }
 
 TEST_CASE("the KV pool is the budget less weights and activations and graphs and the rest") {

@@ -106,6 +106,7 @@ void add_engine(std::vector<Witness>& list) {
   add("tensor_parallel_size", "trace", "2");
   add("pipeline_parallel_size", "trace", "2");
   add("data_parallel_size", "trace", "2");
+  add("usage_context", "trace", "llm_class");
   add("max_loras", "adapters", "1");
   add("enable_expert_parallel", "experts", "true");
   add("gpu_memory_utilization", "trace", "0.5");

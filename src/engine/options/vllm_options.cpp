@@ -23,6 +23,9 @@ void fields(config::FieldVisitor& v, SpeculativeOptions& o) {
 }
 
 void fields(config::FieldVisitor& v, VllmOptions& o) {
+  v.choice({"usage_context",
+            "the API server or the LLM class of a script: the default of max_num_batched_tokens"},
+           o.usage_context, usage_context_names);
   v.field({"data_parallel_size",
            "engines of one replica behind vLLM's load balancer, each on GPUs of its own; experts "
            "are spread over all of them, which then step in lockstep"},

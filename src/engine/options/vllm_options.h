@@ -55,7 +55,12 @@ struct SpeculativeOptions {
   }
 };
 
+// Who starts the engine; decides the default size of a step.
+enum class UsageContext { api_server, llm_class };
+inline constexpr std::array<std::string_view, 2> usage_context_names{"api_server", "llm_class"};
+
 struct VllmOptions {
+  UsageContext usage_context = UsageContext::api_server;
   std::optional<std::int64_t> max_loras;  // different adapters in a step; none: any number
   int data_parallel_size = 1;  // engines of one replica, each with its own scheduler and KV
   // Replaces the groups of the model; empty: those of the model.
