@@ -125,10 +125,10 @@ TEST_SUITE("engine/adapters") {
 
   TEST_CASE("prompts share a cached prefix only under one adapter and one salt") {
     for (const char* profile : {"vllm-v1", "sglang", "trtllm"}) {
-      CAPTURE(profile);
+      CAPTURE(std::string(profile));
       auto l = limits(8);
       l.sglang.chunked_prefill_size = 128;
-      if (profile == std::string("sglang")) l.block_tokens = 1;
+      if (profile == std::string("sglang")) l.block_tokens = 1, l.num_blocks = 2000;
       SmallWorld w(profile, l);
       std::int64_t index = 0;
       const auto hit = [&](const char* adapter, std::uint64_t salt) {

@@ -9,15 +9,18 @@ namespace {
 
 using Counts = std::map<std::string, std::int64_t>;
 
-// What prompts of 100,000 tokens do to a pool that holds two of them.
+enum class Caching { on, off };
+
+// What five prompts of 100,000 tokens do to a pool that holds two and a half.
 struct Thrash {
-  Thrash(const char* profile, bool gate, std::int64_t threshold = 0) {
+  Thrash(const char* profile, bool gate, Caching caching, std::int64_t threshold = 0) {
     engine::SchedulerLimits l;
     l.max_num_seqs = 256;
     l.max_num_batched_tokens = 8192;
     l.max_model_len = 131072;
     l.long_prefill_token_threshold = threshold;
-    l.num_blocks = 1 + 2 * (100'000 + 512) / 16;
+    l.enable_prefix_caching = caching == Caching::on;
+    l.num_blocks = 1 + 250'000 / 16;
     l.reserve_full_input = gate;
     SmallWorld w(profile, l);
     for (int i = 0; i < 5; ++i) w.submit("r" + std::to_string(i), 100'000, 400);
@@ -26,13 +29,10 @@ struct Thrash {
     for (const auto& step : w.steps) {
       preemptions += static_cast<std::int64_t>(step.preempted.size());
       lost += step.lost;
-      for (const auto& [id, tokens] : step.scheduled) scheduled += tokens;
+      for (const auto& [id, tokens] : step.scheduled) computed += tokens;
     }
-    steps = static_cast<std::int64_t>(w.steps.size());
-    MESSAGE(profile, " gate ", gate, " threshold ", threshold, ": ", preemptions, " preemptions, ",
-            lost, " tokens lost, ", scheduled, " computed in ", steps, " steps");
   }
-  std::int64_t preemptions = 0, lost = 0, scheduled = 0, steps = 0;
+  std::int64_t preemptions = 0, lost = 0, computed = 0;
   // Each prompt once, and each output but the last, which is never computed.
   static constexpr std::int64_t once = 5 * (100'000 + 399);
 };
@@ -88,22 +88,30 @@ TEST_SUITE("engine/vllm_v1_2025") {
     }
   }
 
-  TEST_CASE("admission on the first chunk makes long prompts preempt each other in a full pool") {
-    const Thrash gated("vllm-v1", true);
+  TEST_CASE("admission on the first chunk makes a long prompt start over again and again") {
+    const Thrash gated("vllm-v1", true, Caching::off);
     CHECK(gated.preemptions == 0);
-    CHECK(gated.scheduled == Thrash::once);
-    for (const Thrash& open : {Thrash("vllm-v1", false), Thrash("vllm-v1-2025", false)}) {
-      CHECK(open.preemptions > 100);
-      CHECK(open.lost > 100 * 8192);
+    CHECK(gated.computed == Thrash::once);
+    for (const Thrash& open :
+         {Thrash("vllm-v1", false, Caching::off), Thrash("vllm-v1-2025", false, Caching::off)}) {
+      CHECK(open.preemptions > 50);
+      CHECK(open.lost > 50 * 40'000);
+      CHECK(open.computed == Thrash::once + open.lost);
     }
   }
 
-  TEST_CASE("prompts side by side throw away whole prefills when the pool fills up") {
-    const Thrash gated("vllm-v1", true, 2048);
-    CHECK(gated.preemptions == 0);
-    CHECK(gated.scheduled == Thrash::once);
-    const Thrash open("vllm-v1-2025", false, 2048);
-    CHECK(open.preemptions > 100);
-    CHECK(open.scheduled > Thrash::once + 10'000);
+  TEST_CASE("with prefix caching a prompt that was preempted waits for the rest of its blocks") {
+    const Thrash open("vllm-v1-2025", false, Caching::on);
+    CHECK(open.preemptions > 0);
+    CHECK(open.preemptions < 10);
+    CHECK(open.computed < Thrash::once + 10'000);
+    CHECK(Thrash("vllm-v1", true, Caching::on).preemptions == 0);
+  }
+
+  TEST_CASE("the gate does not count what prompts that are under way still need") {
+    const Thrash gated("vllm-v1", true, Caching::off, 2048);
+    CHECK(gated.preemptions > 0);
+    const Thrash open("vllm-v1-2025", false, Caching::off, 2048);
+    CHECK(open.preemptions > gated.preemptions);
   }
 }
