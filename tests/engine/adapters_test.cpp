@@ -52,7 +52,7 @@ TEST_SUITE("engine/adapters") {
     CHECK(w.completed() == 4);
   }
 
-  TEST_CASE("a step serves as many different adapters as max_loras says") {
+  TEST_CASE("a step serves as many different adapters as the limit says") {
     for (const std::int64_t most : {1, 2, 3, 4}) {
       Requests make;
       SmallWorld w("vllm-v1", limits(most));
