@@ -119,6 +119,10 @@ struct Reader {
     if (a.row && first_name(*a.row) == "--flash-attn" && value_follows() &&
         (words[at + 1].text == "on" || words[at + 1].text == "off" || words[at + 1].text == "auto"))
       wanted = Arity::one;
+    // Options of trtllm-serve that are on or off take a word as well.
+    if (wanted == Arity::none && flags.engine == "trtllm" && value_follows() &&
+        (lower(words[at + 1].text) == "true" || lower(words[at + 1].text) == "false"))
+      wanted = Arity::one;
     if (a.values.empty()) {
       if (wanted == Arity::many)
         while (value_follows()) take_value(a);

@@ -103,7 +103,8 @@ TEST_CASE("the drafter of a vLLM command is in its scenario") {
                             "\"parallel_drafting\":true}'");
   resolves(p.text,
            {{"speculative/method", "\"eagle3\""}, {"speculative/parallel_drafting", "true"}});
-  CHECK(p.warnings.find("the scenario's pool has") != std::string::npos);
+  CHECK(p.warnings.find("num_gpu_blocks_override") != std::string::npos);
+  runs_in_the_planned_pool(p, 1);
 }
 
 TEST_CASE("the settings of an SGLang command are in its scenario") {
@@ -158,7 +159,7 @@ TEST_CASE("the settings of a trtllm-serve command are in its scenario") {
       "trtllm-serve Qwen/Qwen3-8B --max_batch_size 32 --max_num_tokens 4096 --max_seq_len 8192 "
       "--kv_cache_free_gpu_memory_fraction 0.7 --enable_chunked_prefill "
       "--capacity_scheduler_policy MAX_UTILIZATION --context_chunking_policy EQUAL_PROGRESS "
-      "--enable_block_reuse --no-enable-partial-reuse --host_cache_size 1073741824");
+      "--enable_block_reuse true --no-enable-partial-reuse --host_cache_size 1073741824");
   CHECK(w.warnings.find("warning") == std::string::npos);
   resolves(w.text, {{"profile", "\"trtllm\""},
                     {"max_num_seqs", "32"},
@@ -191,6 +192,17 @@ TEST_CASE("words of a command that scenarios do not know are warned of") {
         std::string::npos);
   CHECK(w.warnings.find("scenarios have no field for --cpu-offload") != std::string::npos);
   CHECK(w.text.find("scheduling_policy") == std::string::npos);
+}
+
+TEST_CASE("settings that no engine takes together are refused at their place in the command") {
+  Kvsim({"plan", "--from-command", "serve.sh", "--gpu", "l40s", "--write-scenario", "s.json"})
+      .file("serve.sh",
+            "python -m sglang.launch_server --model-path Qwen/Qwen3-8B \\\n"
+            "  --disable-radix-cache --enable-hierarchical-cache")
+      .exits(3)
+      .leaves_nothing()
+      .err_has("\"--enable-hierarchical-cache\": a host pool stands behind the radix tree")
+      .err_has("serve.sh:2:1");
 }
 
 TEST_CASE("settings are left out where no scenario is written") {

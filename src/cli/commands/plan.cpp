@@ -115,6 +115,26 @@ class PlanCommand final : public Command {
                          "usage-value");
   }
 
+  // An error about a field that the command gave is at its place there.
+  PlanScenario make_scenario(const planner::Request& request, const planner::Plan& plan,
+                             const std::vector<launch::Leftover>& fields,
+                             const spec::Catalog& catalog) const {
+    try {
+      return plan_scenario(deployment_, request, plan, fields, *scenario_, catalog);
+    } catch (const InputError& error) {
+      std::vector<Diagnostic> list = error.diagnostics();
+      const std::string pasted = from_command_ ? *from_command_ : from_log_.value_or("");
+      for (Diagnostic& d : list)
+        for (const launch::Leftover& l : fields)
+          if (d.pointer.ends_with("/engine/" + l.field)) {
+            d.message = fmt::format("\"{}\": {}", l.words, d.message);
+            d.file = pasted == "-" ? "stdin" : pasted, d.line = l.line, d.column = 1;
+            d.pointer.clear();
+          }
+      throw InputError(std::move(list));
+    }
+  }
+
   // Answers those of `fields` that are in no scenario.
   std::vector<launch::Leftover> write_scenario(Context& context, const planner::Request& request,
                                                const planner::Plan& plan,
@@ -128,12 +148,16 @@ class PlanCommand final : public Command {
                    plan.limit);
       return fields;
     }
-    const PlanScenario made =
-        plan_scenario(deployment_, request, plan, fields, *scenario_, catalog);
+    const PlanScenario made = make_scenario(request, plan, fields, catalog);
     config::write_file(*scenario_, made.text);
     context.note(*scenario_ + " has a workload to replace: " + made.workload);
     for (const std::string& flag : made.left_out)
       context.warn("plan-scenario", "scenarios have no field for " + flag + ": it is left out");
+    if (made.own_blocks > 0)
+      context.warn("plan-scenario",
+                   fmt::format("num_gpu_blocks_override {} is written, as planned: by its other "
+                               "fields the scenario's pool would have {} blocks",
+                               made.blocks, made.own_blocks));
     if (made.blocks != plan.blocks)
       context.warn("plan-scenario",
                    fmt::format("the scenario's pool has {} blocks of KV, the plan's {}",

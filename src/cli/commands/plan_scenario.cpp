@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "config/document.h"
@@ -113,8 +114,8 @@ void sglang_key(std::string& field, std::string& value, bool chunked) {
     field = "chunked_prefill_size", value = "-1";
 }
 
-// What is wrong with one key of an engine; "" when nothing is.
-std::string problem(const std::string& profile, const launch::Leftover& l) {
+// What is wrong with one key of an engine, "" when it has no such key; nothing when all is well.
+std::optional<std::string> problem(const std::string& profile, const launch::Leftover& l) {
   Object e;
   e.word("profile", profile);
   e.word("gpu", "any");
@@ -122,14 +123,19 @@ std::string problem(const std::string& profile, const launch::Leftover& l) {
   engine::EngineConfig config;
   Diagnostics diagnostics;
   config::read(config::Document::parse(e.text(), "engine").root(), config, diagnostics);
-  return diagnostics.has_errors() ? diagnostics.list().front().message : "";
+  if (!diagnostics.has_errors()) return std::nullopt;
+  const Diagnostic& d = diagnostics.list().front();
+  return d.code == "unknown-key" ? "" : d.message;
 }
 
 constexpr std::string_view of_drafter = "speculative/";
 
-// Why a scenario cannot say what `l` says, beside what the flags say; "" when it can.
-std::string refusal(const launch::Leftover& l, const memory::Options& o) {
-  if (l.field.starts_with(of_drafter)) return drafts(o) ? "" : "no drafter";
+// Why a scenario cannot say what `l` says, beside what the flags say; nothing when it can.
+std::optional<std::string> refusal(const launch::Leftover& l, const memory::Options& o) {
+  if (l.field.starts_with(of_drafter)) {
+    if (drafts(o)) return std::nullopt;
+    return "no drafter";
+  }
   if (l.field == "async_scheduling" && l.value == "true" && drafts(o))
     return "not simulated together with speculative decoding";
   return problem(std::string(memory::name(o.rules.engine)), l);
@@ -203,6 +209,50 @@ void check_engine(const planner::Plan& plan) {
                  .hint = "scenarios have profiles for " + names});
 }
 
+// The scenario with that engine; answers the blocks of its pool.
+std::int64_t write_text(PlanScenario& out, const std::string& engine, const PlanFlags& flags,
+                        const planner::Request& r, const planner::Plan& plan,
+                        const std::string& path, const spec::Catalog& catalog) {
+  Object pool, scenario;
+  pool.word("name", "serve");
+  pool.number("replicas", has_ranks(r.options) ? 1 : r.options.plan.data_parallel_size);
+  pool.raw("engine", engine);
+  scenario.word("schema", scenario::scenario_schema);
+  scenario.word("name", plan.model + "-on-" + plan.gpu);
+  scenario.word("purpose",
+                fmt::format("How does {} on {} serve this workload?", plan.model, plan.gpu));
+  scenario.word("model", reference(flags.model(), path));
+  scenario.raw("workload", workload_object(plan, out.workload));
+  scenario.raw("cluster", R"({"pools":[)" + pool.text() + "]}");
+  const std::string text = report::layout(scenario.text());
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  const std::int64_t blocks =
+      scenario::resolve(config::Document::parse(text, path), folder, catalog)
+          .pools.front()
+          .num_blocks;
+  out.text = text;
+  return blocks;
+}
+
+// Plan counts what scenarios have no field for, a drafter's weights among them: then its number of
+// blocks is the one to run with.
+void keep_planned_pool(PlanScenario& out, std::string engine, const PlanFlags& flags,
+                       const planner::Request& r, const planner::Plan& plan,
+                       const std::string& path, const spec::Catalog& catalog) {
+  if (out.blocks == plan.blocks || (out.left_out.empty() && !drafts(r.options))) return;
+  engine.pop_back();
+  engine += fmt::format(",\"num_gpu_blocks_override\":{}}}", plan.blocks);
+  PlanScenario planned = out;
+  try {
+    planned.blocks = write_text(planned, engine, flags, r, plan, path, catalog);
+  } catch (const InputError&) {
+    return;  // the pool fits only with what was left out
+  }
+  if (planned.blocks != plan.blocks) return;
+  planned.own_blocks = out.blocks;
+  out = std::move(planned);
+}
+
 }  // namespace
 
 PlanScenario plan_scenario(const PlanFlags& flags, const planner::Request& r,
@@ -215,31 +265,18 @@ PlanScenario plan_scenario(const PlanFlags& flags, const planner::Request& r,
     if (!is_expressed(flag, r.options)) out.left_out.push_back(flag);
   std::vector<launch::Leftover> taken;
   for (launch::Leftover l : fields) {
-    const std::string why = refusal(l, r.options);
-    if (!why.empty()) l.why += "; " + why;
-    (why.empty() ? taken : out.refused).push_back(std::move(l));
+    const std::optional<std::string> why = refusal(l, r.options);
+    if (why && !why->empty()) l.why += "; " + *why;
+    (why ? out.refused : taken).push_back(std::move(l));
   }
   if (replicas > 1 && r.options.plan.enable_expert_parallel)
     out.left_out.push_back(
         "--data-parallel-size with experts over all ranks (written as replicas)");
   if (r.options.kv_cache_memory.size() > 1)
     out.left_out.push_back("--kv-cache-memory-bytes per worker (the smallest is written)");
-  Object pool, scenario;
-  pool.word("name", "serve");
-  pool.number("replicas", replicas);
-  pool.raw("engine", engine_object(flags, r, taken, path));
-  scenario.word("schema", scenario::scenario_schema);
-  scenario.word("name", plan.model + "-on-" + plan.gpu);
-  scenario.word("purpose",
-                fmt::format("How does {} on {} serve this workload?", plan.model, plan.gpu));
-  scenario.word("model", reference(flags.model(), path));
-  scenario.raw("workload", workload_object(plan, out.workload));
-  scenario.raw("cluster", R"({"pools":[)" + pool.text() + "]}");
-  out.text = report::layout(scenario.text());
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  const scenario::Resolved resolved =
-      scenario::resolve(config::Document::parse(out.text, path), folder, catalog);
-  out.blocks = resolved.pools.front().num_blocks;
+  const std::string engine = engine_object(flags, r, taken, path);
+  out.blocks = write_text(out, engine, flags, r, plan, path, catalog);
+  keep_planned_pool(out, engine, flags, r, plan, path, catalog);
   return out;
 }
 

@@ -17,6 +17,8 @@ struct PlanScenario {
   std::vector<std::string> left_out;      // settings that scenario files have no field for
   std::vector<launch::Leftover> refused;  // of the command's own, with what a scenario says to them
   std::int64_t blocks = 0;                // of the scenario's KV pool
+  // What it would have by its own fields, where the plan's number is written; 0 = it has those.
+  std::int64_t own_blocks = 0;
 };
 
 // The deployment of `flags`, with what `fields` of a command adds, as a scenario file that will
