@@ -82,6 +82,8 @@ void read_requests(Value list, std::int64_t ahead, workload::RequestList& out) {
         r.maybe_integer("priority", std::numeric_limits<std::int32_t>::min()).value_or(0);
     const std::string salt = r.text("salt", "");
     spec.salt = salt.empty() ? 0 : workload::content_id(salt);
+    const std::string adapter = r.text("adapter", "");
+    spec.adapter = adapter.empty() ? 0 : workload::content_id(adapter);
     r.finish();
     out.add(spec);
   }

@@ -99,6 +99,19 @@ TEST_SUITE("conform/conformance") {
           R"(s0 1 hits {"r0":4} {})");
   }
 
+  TEST_CASE("requests of a recorded case may name adapters") {
+    const std::string adapters =
+        R"({"id":"a0","profile":"vllm-v1","engine":{"block_size":4,"num_gpu_blocks_override":9,)"
+        R"("max_num_seqs":2,"max_num_batched_tokens":16,"max_model_len":32,"max_loras":1},)"
+        R"("requests":[{"id":"r0","arrival_step":1,"prompt":[["p",4]],"max_tokens":1,)"
+        R"("output_tokens":1,"adapter":"a"},{"id":"r1","arrival_step":1,"prompt":[["q",4]],)"
+        R"("max_tokens":1,"output_tokens":1,"adapter":"b"}],"steps":[)"
+        R"({"step":1,"scheduled":{"r0":4},"waiting":1},{"step":2,"scheduled":{"r1":4}}]})";
+    CHECK(replay(adapters).matched() == 1);
+    CHECK(difference(replaced(adapters, R"("max_loras":1)", R"("max_loras":2)")) ==
+          R"(a0 1 scheduled {"r0":4} {"r0":4,"r1":4})");
+  }
+
   TEST_CASE("a step too many and a step too few are differences") {
     CHECK(difference(replaced(steps_case, R"(],"totals")",
                               R"(,{"step":4,"scheduled":{}}],"totals")")) == "s0 4 step 4 null");
