@@ -135,6 +135,15 @@ TEST_CASE("the settings of an SGLang command are in its scenario") {
   runs_in_the_planned_pool(w);
 }
 
+TEST_CASE("a cap of SGLang above what fits leaves the planned pool") {
+  const Written w = written("l40s",
+                            "python -m sglang.launch_server --model-path Qwen/Qwen3-8B "
+                            "--max-total-tokens 900000 --speculative-algorithm EAGLE3 "
+                            "--speculative-draft-model-path x/eagle3 --speculative-num-steps 3");
+  CHECK(w.warnings.find("scenarios have no field for --speculative-method") != std::string::npos);
+  runs_in_the_planned_pool(w);
+}
+
 TEST_CASE("priorities and whole prompts of SGLang are in its scenario") {
   const Written w =
       written("l40s",
@@ -184,7 +193,7 @@ TEST_CASE("a GGUF type keeps its name in the scenario") {
 TEST_CASE("words of a command that scenarios do not know are warned of") {
   const Written w = written("l40s",
                             "vllm serve Qwen/Qwen3-8B --scheduling-policy fairest --xyzzy 1 "
-                            "--max-num-partial-prefills 2 --cpu-offload-gb 1");
+                            "--max-num-partial-prefills 2 --cpu-offload-gb 8");
   CHECK(w.plan.find("--scheduling-policy fairest of the command is left out (scheduling; ") !=
         std::string::npos);
   CHECK(w.plan.find("--xyzzy 1 of the command is not known and left out") != std::string::npos);
@@ -192,6 +201,7 @@ TEST_CASE("words of a command that scenarios do not know are warned of") {
         std::string::npos);
   CHECK(w.warnings.find("scenarios have no field for --cpu-offload") != std::string::npos);
   CHECK(w.text.find("scheduling_policy") == std::string::npos);
+  CHECK(w.warnings.find("the scenario's pool has") != std::string::npos);
 }
 
 TEST_CASE("settings that no engine takes together are refused at their place in the command") {

@@ -161,8 +161,7 @@ class PlanCommand final : public Command {
     if (made.blocks != plan.blocks)
       context.warn("plan-scenario",
                    fmt::format("the scenario's pool has {} blocks of KV, the plan's {}",
-                               made.blocks, plan.blocks),
-                   "num_gpu_blocks_override of the scenario's engine sets them");
+                               made.blocks, plan.blocks));
     return made.refused;
   }
 

@@ -152,7 +152,8 @@ std::string speculative_object(const memory::Options& o,
 }
 
 std::string engine_object(const PlanFlags& flags, const planner::Request& r,
-                          const std::vector<launch::Leftover>& fields, const std::string& path) {
+                          const planner::Plan& plan, const std::vector<launch::Leftover>& fields,
+                          const std::string& path) {
   const memory::Options& o = r.options;
   const std::string_view engine = memory::name(o.rules.engine);
   std::set<std::string> written;
@@ -171,6 +172,9 @@ std::string engine_object(const PlanFlags& flags, const planner::Request& r,
     if (!value || find_row(row.flag, engine) != &row) continue;
     std::string field(row.field);
     if (engine == "sglang") sglang_key(field, *value, o.enable_chunked_prefill.value_or(true));
+    // A cap for SGLang, the pool itself for a scenario.
+    if (field == "max_total_tokens")
+      value = std::to_string(std::min(o.max_total_tokens, plan.blocks * plan.block_tokens));
     write(field, *value);
   }
   if (drafts(o)) e.raw("speculative", speculative_object(o, fields));
@@ -274,7 +278,7 @@ PlanScenario plan_scenario(const PlanFlags& flags, const planner::Request& r,
         "--data-parallel-size with experts over all ranks (written as replicas)");
   if (r.options.kv_cache_memory.size() > 1)
     out.left_out.push_back("--kv-cache-memory-bytes per worker (the smallest is written)");
-  const std::string engine = engine_object(flags, r, taken, path);
+  const std::string engine = engine_object(flags, r, plan, taken, path);
   out.blocks = write_text(out, engine, flags, r, plan, path, catalog);
   keep_planned_pool(out, engine, flags, r, plan, path, catalog);
   return out;
