@@ -97,6 +97,9 @@ class FieldVisitor {
     end_optional();
   }
 
+  // Whether fields are described instead of read: then all that a file of any kind may say counts.
+  virtual bool describes() const { return true; }
+
   // Fields that only some of the objects of a kind have any use for, among them one of `owner`
   // ("the profile sglang"). Irrelevant ones are errors where a file gives them, and are not echoed.
   template <class Visit>

@@ -150,6 +150,8 @@ class Reader final : public FieldVisitor {
                                   suggestion(v.string(), list)));
   }
 
+  bool describes() const override { return false; }
+
  protected:
   bool begin_part(bool relevant, std::string_view owner) override {
     owner_ = relevant ? "" : owner;

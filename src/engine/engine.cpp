@@ -68,7 +68,8 @@ Duration Engine::begin_step(Time now) {
     stamp(next());
   }
   expect_tokens();
-  const Duration duration = to_duration(setup_.cost->step_seconds(shape_));
+  const Duration duration =
+      std::max(to_duration(setup_.cost->step_seconds(shape_)), to_duration(load_seconds()));
   KVSIM_CHECK(duration.value() > 0, "a step of {} tokens takes no time", shape_.tokens);
   totals_.busy += duration;
   totals_.scheduled_tokens += shape_.tokens;
@@ -78,6 +79,14 @@ Duration Engine::begin_step(Time now) {
   check_progress(now);
   if (sink_) sink_->step({totals_.steps, now, setup_.engine_index, &plan(), &requests_});
   return duration;
+}
+
+// Layers are loaded ahead of their computation, so that the slower of the two takes the time.
+double Engine::load_seconds() const {
+  std::int64_t tokens = 0;
+  for (const auto* list : {&plans_[current_].loaded, &plans_[current_].loaded_only})
+    for (const StepPlan::Loaded& item : *list) tokens += item.tokens;
+  return static_cast<double>(tokens) * setup_.host_token_seconds;
 }
 
 void Engine::stamp(StepPlan& plan) const {
@@ -144,6 +153,8 @@ void Engine::expect_rows(StepPlan::Scheduled& item) {
 void Engine::account(Time now) {
   const StepPlan& p = plan();
   if (!p.admitted.empty()) start_requests(now);
+  for (const StepPlan::Loaded& item : p.loaded)
+    if (requests_[item.slot].measured) recorder_.loaded_from_host(item.tokens);
   for (const StepPlan::Preempted& victim : p.preempted)
     if (requests_[victim.slot].measured) recorder_.preempted(setup_.engine_index, victim.lost);
   if (p.waiting > 0) {

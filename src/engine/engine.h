@@ -43,6 +43,7 @@ struct EngineSetup {
   SchedulerLimits limits;
   std::shared_ptr<const cost::CostModel> cost;  // equal replicas share one; immutable
   const spec::ModelSpec* model = nullptr;
+  double host_token_seconds = 0;  // to bring the KV of a token from the host, of all layers
   int engine_index = 0;
   int pool_index = 0;
 };
@@ -94,6 +95,7 @@ class Engine {
  private:
   StepPlan& plan() { return plans_[current_]; }
   StepPlan& next() { return plans_[current_ ^ 1U]; }
+  double load_seconds() const;
   void stamp(StepPlan& plan) const;
   void expect_tokens();
   void expect_rows(StepPlan::Scheduled& item);

@@ -163,6 +163,7 @@ KvSummary Recorder::kv(Time now) const {
   if (now > window_) kv.mean_used_ratio = used_time_ / static_cast<double>((now - window_).value());
   kv.prefix_query_tokens = query_tokens_;
   kv.prefix_hit_tokens = hit_tokens_;
+  kv.host_hit_tokens = host_hit_tokens_;
   kv.prefix_hit_rate_tokens = ratio(hit_tokens_, query_tokens_);
   kv.prefix_hit_rate_blocks = ratio(hit_blocks_, query_blocks_);
   for (const EngineState& engine : engines_) {

@@ -70,6 +70,8 @@ class Recorder {
     query_tokens_ += query_tokens, hit_tokens_ += hit_tokens;
     query_blocks_ += full_blocks, hit_blocks_ += hit_blocks;
   }
+  // Of what an admission found, `tokens` were brought back from the host.
+  void loaded_from_host(std::int64_t tokens) { host_hit_tokens_ += tokens; }
   void evicted(int engine, Time at, std::int64_t blocks) {
     if (at >= window_) engines_[static_cast<std::size_t>(engine)].evicted += blocks;
   }
@@ -130,6 +132,7 @@ class Recorder {
   SecondBuckets seconds_;
   std::int64_t failed_ = 0, good_ = 0, input_tokens_ = 0, output_tokens_ = 0;
   std::int64_t query_tokens_ = 0, hit_tokens_ = 0, query_blocks_ = 0, hit_blocks_ = 0;
+  std::int64_t host_hit_tokens_ = 0;
   std::int64_t preempted_tokens_ = 0;
   std::vector<Failure> failures_;
   std::vector<RequestRow> rows_;

@@ -34,6 +34,7 @@ struct KvSummary {
   double peak_used_ratio = 0;     // held by requests at one moment, over all engines
   double mean_used_ratio = 0;     // time-weighted
   std::int64_t prefix_query_tokens = 0, prefix_hit_tokens = 0;
+  std::int64_t host_hit_tokens = 0;  // brought back from a host pool, resumed requests included
   double prefix_hit_rate_tokens = 0;
   double prefix_hit_rate_blocks = 0;  // over full blocks
   std::int64_t evicted_blocks = 0;

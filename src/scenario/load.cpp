@@ -143,6 +143,9 @@ Resolved resolve(config::Document document, const std::string& folder, const spe
     out.gpu = catalog.resolve_gpu(pool.engine.gpu, folder);
     out.link = catalog.link_of(out.gpu);
     out.model = r.model;
+    if (const auto& speculative = out.config.vllm.speculative;
+        speculative && !speculative->model.json.empty())
+      out.draft_model = catalog.resolve_model(speculative->model, folder);
     const std::string at = fmt::format("/cluster/pools/{}/engine", i);
     resolve_pool(
         out, r.warnings,

@@ -24,7 +24,8 @@ struct ResolvedPool {
   int replicas = 1;
   engine::EngineConfig config;  // optionals filled
   spec::GpuSpec gpu;
-  spec::ModelSpec model;               // with the engine's quantization applied
+  spec::ModelSpec model;  // with the engine's quantization applied
+  std::optional<spec::ModelSpec> draft_model;
   std::optional<spec::LinkSpec> link;  // between its GPUs
   spec::ParallelPlan plan;
   const kvformat::KvDtype* kv_dtype = nullptr;

@@ -8,6 +8,7 @@
 #include "engine/registry.h"
 #include "scenario/kv_groups.h"
 #include "scenario/sglang.h"
+#include "scenario/single_table.h"
 #include "spec/weights.h"
 #include "units/format.h"
 
@@ -37,6 +38,52 @@ memory::StateCacheMode state_cache_mode(engine::MambaCacheMode mode) {
   return memory::StateCacheMode::none;
 }
 
+memory::Drafter drafter(engine::SpeculativeMethod method) {
+  using engine::SpeculativeMethod;
+  switch (method) {
+    case SpeculativeMethod::ngram:
+      return memory::Drafter::ngram;
+    case SpeculativeMethod::draft_model:
+      return memory::Drafter::draft_model;
+    case SpeculativeMethod::eagle:
+      return memory::Drafter::eagle;
+    case SpeculativeMethod::eagle3:
+      return memory::Drafter::eagle3;
+    case SpeculativeMethod::mtp:
+      return memory::Drafter::mtp;
+  }
+  return memory::Drafter::none;
+}
+
+// What drafts must be there, unless the pool is given: then its memory is nobody's question.
+bool check_drafter(const ResolvedPool& pool, std::vector<std::string>& warnings,
+                   const FieldError& error) {
+  const EngineConfig& c = pool.config;
+  if (!c.vllm.speculative) return true;
+  using engine::SpeculativeMethod;
+  const SpeculativeMethod method = c.vllm.speculative->method;
+  const bool sized = !c.num_gpu_blocks_override;
+  if (method != SpeculativeMethod::draft_model && pool.draft_model)
+    return error("speculative/model", "field-without-use",
+                 "only the method draft_model has a model", "leave it out"),
+           false;
+  if (sized && method == SpeculativeMethod::draft_model && !pool.draft_model)
+    return error("speculative/model", "missing-field",
+                 "the method draft_model needs its \"model\", whose weights and KV take memory",
+                 "name a small model of the same vocabulary"),
+           false;
+  if (sized && method == SpeculativeMethod::mtp && pool.model.num_mtp_layers == 0)
+    return error("speculative/method", "drafter",
+                 fmt::format("{} has no multi-token prediction layers", pool.model.id),
+                 "take another method"),
+           false;
+  if (c.cost.kind != engine::CostKind::constant)
+    warnings.push_back(
+        "speculative decoding: verification is charged, the time of the drafter is not; acceptance "
+        "is that of accept_pattern");
+  return true;
+}
+
 memory::Options memory_options(const ResolvedPool& pool, const memory::Rules& rules) {
   const EngineConfig& c = pool.config;
   memory::Options o;
@@ -56,11 +103,12 @@ memory::Options memory_options(const ResolvedPool& pool, const memory::Rules& ru
   // On by default; for recurrent models the version decides.
   if (!c.enable_prefix_caching) o.enable_prefix_caching = false;
   if (c.vllm.mamba_cache_mode) o.state_cache_mode = state_cache_mode(*c.vllm.mamba_cache_mode);
-  // Of the drafter only its states count here: each drafted token takes one.
-  const bool states = std::ranges::any_of(
-      pool.model.layer_groups, [](const spec::LayerGroup& g) { return g.recurrent.has_value(); });
-  if (states && c.vllm.speculative)
+  if (c.vllm.speculative) {
     o.speculative_tokens = c.vllm.speculative->num_speculative_tokens;
+    // A pool that is given has its size, whatever drafts.
+    if (!c.num_gpu_blocks_override) o.drafter = drafter(c.vllm.speculative->method);
+    o.draft_model = pool.draft_model;
+  }
   if (c.profile == "sglang") o.max_total_tokens = c.sglang.max_total_tokens.value_or(0);
   return o;
 }
@@ -73,55 +121,6 @@ double block_bytes(const memory::Pool& pool) {
   for (const kvformat::GroupFootprint& g : pool.footprint.groups)
     if (g.attention != spec::AttentionKind::recurrent) growing += g.bytes_per_token();
   return growing * static_cast<double>(pool.block_tokens);
-}
-
-// The setting under which an engine charges window layers their full length.
-std::string_view full_length_like(memory::Engine engine) {
-  switch (engine) {
-    case memory::Engine::sglang:
-      return "SGLang with --disable-hybrid-swa-memory";
-    case memory::Engine::vllm_v1:
-      return "vLLM with --disable-hybrid-kv-cache-manager";
-    case memory::Engine::trtllm:
-      return "one pool for all layers";
-    case memory::Engine::static_batching:
-    case memory::Engine::llamacpp:
-      return "slots hold all layers";
-  }
-  return {};
-}
-
-// Engines and models that are run on one block table although their layers do not all grow alike:
-// window layers are charged their full length (SGLang with --disable-hybrid-swa-memory). Under vLLM
-// the recurrent states of max_num_seqs requests are set aside; SGLang sizes their pool for itself.
-std::int64_t single_table_blocks(const memory::Pool& pool, std::int64_t max_num_seqs,
-                                 std::vector<std::string>& warnings) {
-  const bool sglang = pool.options.rules.engine == memory::Engine::sglang;
-  double growing = 0, states = 0;
-  bool windows = false;
-  for (const kvformat::GroupFootprint& g : pool.footprint.groups) {
-    if (g.attention == spec::AttentionKind::recurrent) {
-      states += static_cast<double>(g.layers) * g.bytes_per_sequence_layer;
-    } else {
-      growing += g.bytes_per_token();
-      windows |= g.window > 0;
-    }
-  }
-  if (!windows && (states == 0 || sglang)) return pool.num_gpu_blocks;
-  if (windows)
-    warnings.push_back(
-        fmt::format("window layers are charged their full length ({}): capacity is a lower bound",
-                    full_length_like(pool.options.rules.engine)));
-  const double reserve = sglang ? 0 : states * static_cast<double>(max_num_seqs);
-  if (reserve > 0)
-    warnings.push_back(
-        fmt::format("recurrent states of max_num_seqs {} requests are set aside: {} per GPU",
-                    max_num_seqs, format_bytes(Bytes(static_cast<std::int64_t>(reserve)))));
-  if (growing == 0) return 1 + max_num_seqs;
-  const double room = static_cast<double>(pool.ledger.kv.value()) - reserve;
-  return room <= 0
-             ? 0
-             : static_cast<std::int64_t>(room / (growing * static_cast<double>(pool.block_tokens)));
 }
 
 // A pool that the scenario gives in blocks or slots.
@@ -187,6 +186,8 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
   const bool seqs_given = c.max_num_seqs.has_value();
   const engine::ProfileEntry& profile = *engine::find_profile(c.profile);
   settle_gate(c, profile, error);
+  if (!check_drafter(pool, warnings, error)) return;
+  settle_reuse(pool.model, c, warnings);
   try {
     const memory::Rules& rules =
         memory::resolve_rules(memory::parse_engine(profile.engine),
@@ -235,7 +236,7 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
   const std::optional<std::int64_t> given = given_blocks(c);
   pool.num_blocks = given     ? *given
                     : grouped ? pool.size.num_gpu_blocks
-                              : single_table_blocks(pool.size, *c.max_num_seqs, warnings);
+                              : single_table_blocks(pool.size, c, warnings);
   if (sglang && !seqs_given)
     c.max_num_seqs = memory::sglang_max_running(pool.num_blocks * *c.block_size, *c.max_model_len,
                                                 pool.size.state_slots);
@@ -295,6 +296,13 @@ engine::SchedulerLimits limits(const ResolvedPool& pool) {
   l.trtllm = c.trtllm;
   l.static_batching = c.static_batching;
   return l;
+}
+
+double host_token_seconds(const ResolvedPool& pool) {
+  if (pool.config.cost.kind == engine::CostKind::constant || pool.gpu.pcie_bandwidth.value() <= 0)
+    return 0;
+  return block_bytes(pool.size) / static_cast<double>(pool.size.block_tokens) /
+         pool.gpu.pcie_bandwidth.value();
 }
 
 std::shared_ptr<const cost::CostModel> cost_model(const ResolvedPool& pool) {

@@ -20,6 +20,9 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
 
 // What the scheduler works with.
 engine::SchedulerLimits limits(const ResolvedPool& pool);
+// Seconds to bring the KV of one token from the host over PCIe, all layers of a GPU; 0 with a
+// constant cost.
+double host_token_seconds(const ResolvedPool& pool);
 // Step times of the pool's engines.
 std::shared_ptr<const cost::CostModel> cost_model(const ResolvedPool& pool);
 

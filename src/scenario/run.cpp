@@ -113,6 +113,7 @@ metrics::RunResult run(const Resolved& scenario, workload::RequestSource& source
       setup.limits = limits(pool);
       setup.cost = cost;
       setup.model = &pool.model;
+      setup.host_token_seconds = host_token_seconds(pool);
       setup.engine_index = static_cast<int>(engines.size());
       setup.pool_index = static_cast<int>(p);
       engines.push_back(std::make_unique<engine::Engine>(setup, recorder, options.steps));

@@ -140,8 +140,12 @@ void add_engine(std::vector<Witness>& list) {
   // Parallel drafts of a draft model cost input slots of the step.
   add("speculative.parallel_drafting", "trace", "true",
       {{drafted[0].path,
-        R"({"method": "draft_model", "num_speculative_tokens": 9, "accept_pattern": [2]})"},
+        R"({"method": "draft_model", "model": "llama-3.2-1b", "num_speculative_tokens": 9, "accept_pattern": [2]})"},
        {"cluster.pools.0.engine.max_num_batched_tokens", "256"}});
+  const Setting drafts{drafted[0].path,
+                       R"({"method": "draft_model", "model": "llama-3.2-1b",
+                           "num_speculative_tokens": 2, "accept_pattern": [1]})"};
+  add("speculative.model", "trace", "\"llama-3.2-3b\"", {drafts});
   add("speculative.accept_pattern", "trace", "[4]", drafted);
   const auto groups = [](const std::string& first) {
     return Setting{"cluster.pools.0.engine.kv_groups", "[" + first + R"(, {"kind": "full"}])"};
@@ -210,6 +214,13 @@ std::vector<Witness> witnesses() {
       {"workload.warmup.requests", "trace", {}, "", "3"},
       {"workload.warmup.seconds", "trace", {}, "", "0.3"},
       {"workload.generate.kind", "independent", {}, "", "chat"},
+      {"workload.generate.max_tokens",
+       "independent",
+       {{"cluster.pools.0.engine.profile", "trtllm"},
+        {"cluster.pools.0.engine.num_gpu_blocks_override", "100"},
+        {"cluster.pools.0.engine.allow_small_pool", "true"}},
+       "",
+       "1000"},
       {"workload.generate.requests", "independent", {}, "", "30"},
       {"workload.generate.max_context", "chat", {}, "", "200"},
       {"workload.generate.system.count", "system", {}, "", "1"},

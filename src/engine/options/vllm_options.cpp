@@ -17,8 +17,11 @@ void fields(config::FieldVisitor& v, SpeculativeOptions& o) {
   v.field({"num_speculative_tokens", "tokens drafted per step (K)", {}, true},
           o.num_speculative_tokens, between(1, 1024));
   v.field({"parallel_drafting", "all K tokens are drafted in one pass"}, o.parallel_drafting);
+  v.field({"model", "draft_model: the drafting model, a catalog id, path or object"}, o.model);
   v.field({"accept_pattern",
-           "drafts accepted by a request's verifications, in turn from the start again"},
+           "drafts accepted by a request's verifications, in turn from the start again",
+           {},
+           true},
           o.accept_pattern, between(0, 1024));
 }
 

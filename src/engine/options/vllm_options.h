@@ -32,6 +32,7 @@ inline constexpr std::array<std::string_view, 5> speculative_method_names{"ngram
 struct SpeculativeOptions {
   SpeculativeMethod method = SpeculativeMethod::ngram;
   std::int64_t num_speculative_tokens = 1;  // K
+  config::RawValue model;                   // of a draft_model
   bool parallel_drafting = false;           // all K drafts in one pass of the drafter
   // The v-th verification of a request accepts accept_pattern[v mod length] drafts, at most those
   // scheduled, and emits one token more.

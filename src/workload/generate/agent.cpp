@@ -61,7 +61,8 @@ class Agent final : public RequestKind {
                            first ? draws_.input(r.index)
                                  : draws_.length(tool_tokens_, "tool-tokens", r.index)});
     if (!first) r.after = leader, r.think = draws_.pause(spec_.tool_time, "tool-time", r.index);
-    r.output_tokens = r.max_tokens = draws_.output(r.index);
+    r.output_tokens = draws_.output(r.index);
+    r.max_tokens = draws_.limit(r.output_tokens);
     finish_prompt(r);
     if (!first && max_context_ && r.prompt_tokens + r.output_tokens > *max_context_) return false;
     s.out.push_back(std::move(r));

@@ -17,7 +17,8 @@ class Independent final : public RequestKind {
     r.id = fmt::format("r{}", base);
     if (const auto system = draws_.system_prompt(base)) r.prompt.push_back(*system);
     append_span(r.prompt, {content_id(r.id), 0, draws_.input(base)});
-    r.output_tokens = r.max_tokens = draws_.output(base);
+    r.output_tokens = draws_.output(base);
+    r.max_tokens = draws_.limit(r.output_tokens);
     finish_prompt(r);
   }
 

@@ -30,7 +30,8 @@ const RequestKindEntry* find_request_kind(std::string_view name) {
 Draws::Draws(const GenerateSpec& spec, std::uint64_t seed, const std::string& folder)
     : seed_(seed),
       input_(spec.input, TraceColumn::input, folder),
-      output_(spec.output, TraceColumn::output, folder) {
+      output_(spec.output, TraceColumn::output, folder),
+      max_tokens_(spec.max_tokens.value_or(0)) {
   if (!spec.system) return;
   const Lengths tokens(spec.system->tokens, TraceColumn::input, folder);
   double sum = 0;

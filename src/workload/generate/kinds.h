@@ -1,4 +1,5 @@
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,6 +21,8 @@ class Draws {
   std::uint64_t seed() const { return seed_; }
   std::int64_t input(std::int64_t index) const;
   std::int64_t output(std::int64_t index) const;
+  // The limit that a request with so much output states.
+  std::int64_t limit(std::int64_t output) const { return std::max(output, max_tokens_); }
   // The shared text that request `index` starts with; nothing without `system`.
   std::optional<Span> system_prompt(std::int64_t index) const;
   std::int64_t length(const Lengths& lengths, std::string_view name, std::int64_t index) const;
@@ -28,6 +31,7 @@ class Draws {
  private:
   std::uint64_t seed_;
   Lengths input_, output_;
+  std::int64_t max_tokens_ = 0;
   struct SystemPrompt {
     Span span;
     double up_to;  // sum of the weights so far, of 1

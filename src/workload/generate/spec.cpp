@@ -45,6 +45,10 @@ void fields(config::FieldVisitor& v, GenerateSpec& s) {
   v.object({"system", "prompts start with one of these shared texts"}, s.system);
   v.object({"chat", "kind chat: conversations"}, s.chat);
   v.object({"agent", "kind agent: loops of calls"}, s.agent);
+  v.field({"max_tokens",
+           "limit that every request states, at least its output; unset: exactly its output, which "
+           "engines that reserve the limit can then count on"},
+          s.max_tokens, between(1, 1e9));
   v.field({"max_context", "a chat or agent ends before prompt and output exceed this many tokens"},
           s.max_context, at_least(2));
 }

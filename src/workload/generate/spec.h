@@ -50,6 +50,7 @@ struct GenerateSpec {
   ArrivalSpec arrival;
   LengthSpec input;  // new tokens: the prompt, a question, a task
   LengthSpec output;
+  std::optional<std::int64_t> max_tokens;  // that requests state; none: exactly their output
   std::optional<SystemPromptSpec> system;
   std::optional<ChatSpec> chat;
   std::optional<AgentSpec> agent;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 #include <bit>
 #include <deque>
 
@@ -39,7 +40,10 @@ class StaticBatching final : public Profile {
   bool has_work() const override { return !running_.empty() || !waiting_.empty(); }
 
   void schedule(StepPlan& plan) override {
-    budget_ = limits_.max_num_batched_tokens;
+    // A batch of FasterTransformer is one input, whatever its prompts add up to.
+    budget_ = limits_.static_batching.batching == Batching::request
+                  ? std::numeric_limits<std::int64_t>::max()
+                  : limits_.max_num_batched_tokens;
     for (const Member& member : running_) run(plan, member.slot, 1);
     if (limits_.static_batching.batching == Batching::iteration)
       admit(plan);
