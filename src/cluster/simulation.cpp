@@ -10,6 +10,20 @@
 namespace kvsim::cluster {
 namespace {
 
+// A clock of int64 nanoseconds ends after 292 years; far earlier than that the workload is a
+// mistake.
+constexpr Time end_of_time{100LL * 365 * 86400 * ns_per_second};
+
+[[noreturn]] void too_late(std::string message, std::string hint) {
+  Diagnostic d;
+  d.code = "arrival-range";
+  d.message = std::move(message), d.hint = std::move(hint);
+  throw InputError(std::move(d));
+}
+
+}  // namespace
+namespace {
+
 std::vector<Replica> replicas_of(std::vector<Replica> given, std::size_t engines) {
   if (given.empty())
     for (std::uint32_t i = 0; i < engines; ++i) given.push_back({i});
@@ -80,18 +94,11 @@ void Simulation::pull() {
   const std::uint32_t slot = take_slot();
   if (!source_.next(arrivals_[slot].spec)) return free_slots_.push_back(slot);
   arrivals_[slot].from_source = true;
-  // A clock of int64 nanoseconds ends after 292 years; far earlier than that the workload is a
-  // mistake.
-  constexpr std::int64_t longest = 100LL * 365 * 86400 * ns_per_second;
   const workload::RequestSpec& spec = arrivals_[slot].spec;
-  if (spec.arrival < now_ || spec.arrival.nanoseconds() > longest) {
-    Diagnostic d;
-    d.code = "arrival-range";
-    d.message = fmt::format("request {} would arrive more than a hundred years into the simulation",
-                            spec.id);
-    d.hint = "raise the arrival rate or rate_scale";
-    throw InputError(std::move(d));
-  }
+  if (spec.arrival < now_ || spec.arrival > end_of_time)
+    too_late(fmt::format("request {} would arrive more than a hundred years into the simulation",
+                         spec.id),
+             "raise the arrival rate or rate_scale");
   events_.push(arrivals_[slot].spec.arrival, arrival, 0, slot);
 }
 
@@ -147,6 +154,9 @@ void Simulation::start(std::uint32_t leader) {
     steps_run_[i] = engines_[i]->has_work();
     if (steps_run_[i]) longest = std::max(longest, engines_[i]->begin_step(now_));
   }
+  if (longest > end_of_time - now_)
+    too_late("a step would end more than a hundred years into the simulation",
+             "shorten the steps or the pauses between requests");
   events_.push(now_ + longest, step_done, leader);
 }
 
@@ -176,6 +186,10 @@ void Simulation::follow_ups(std::int64_t index) {
   if (!source_.ended(index, now_)) return;
   for (std::uint32_t slot = take_slot();; slot = take_slot()) {
     if (!source_.follow_up(arrivals_[slot].spec)) return free_slots_.push_back(slot);
+    if (arrivals_[slot].spec.arrival > end_of_time)
+      too_late(fmt::format("request {} would arrive more than a hundred years into the simulation",
+                           arrivals_[slot].spec.id),
+               "shorten the pauses between requests");
     arrivals_[slot].from_source = false;
     KVSIM_CHECK(arrivals_[slot].spec.arrival >= now_,
                 "request {} arrives before the one it follows has ended", arrivals_[slot].spec.id);

@@ -41,7 +41,7 @@ bool BlockManager::admit(BlockTable& table, TokenChain& chain, std::int64_t hit,
   table.blocks.assign(hits_.begin(), hits_.end());
   table.published = hits;
   extend(table, hit, n);
-  publish(table, chain, hit + n);
+  publish(table, chain, std::min(hit + n, chain.tokens()));  // drafts have no content yet
   return true;
 }
 

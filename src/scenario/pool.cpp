@@ -240,6 +240,15 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
   if (sglang && !seqs_given)
     c.max_num_seqs = memory::sglang_max_running(pool.num_blocks * *c.block_size, *c.max_model_len,
                                                 pool.size.state_slots);
+  // Host blocks are kept one by one.
+  constexpr double most_host_blocks = 1e7;
+  if (c.profile == "trtllm" && block_bytes(pool.size) > 0 &&
+      static_cast<double>(c.trtllm.host_cache_size.value()) / block_bytes(pool.size) >
+          most_host_blocks)
+    return error("host_cache_size", "out-of-range",
+                 fmt::format("a host cache of {} would hold more than {:.0e} blocks",
+                             format_bytes(c.trtllm.host_cache_size), most_host_blocks),
+                 "give what a host has");
   // A pool that was given instead of sized must fit beside the weights all the same.
   const double pool_bytes = given ? static_cast<double>(pool.num_blocks) * block_bytes(pool.size)
                             : c.kv_cache_memory_bytes

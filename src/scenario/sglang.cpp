@@ -28,8 +28,15 @@ void settle_sglang(engine::EngineConfig& c, std::vector<std::string>& warnings,
   engine::SglangOptions& o = c.sglang;
   if (!c.enable_prefix_caching) o.disable_radix_cache = true;
   c.enable_prefix_caching = !o.disable_radix_cache;
+  if (!c.enable_chunked_prefill && o.chunked_prefill_size.value_or(-1) > 0)
+    error("chunked_prefill_size", "field-without-use",
+          fmt::format("chunks of {} tokens are given and chunked prefill is off",
+                      *o.chunked_prefill_size),
+          "leave out one of the two");
   if (!c.enable_chunked_prefill) o.chunked_prefill_size = -1;
-  if (o.chunked_prefill_size == 0) o.chunked_prefill_size = -1;
+  if (o.chunked_prefill_size == 0)
+    error("chunked_prefill_size", "out-of-range",
+          "chunked_prefill_size must be -1 (off) or at least one page", "set it to -1");
   if (o.chunked_prefill_size == -1) c.enable_chunked_prefill = false;
   check_together(o, error);
   const bool by_cache =
@@ -41,6 +48,14 @@ void settle_sglang(engine::EngineConfig& c, std::vector<std::string>& warnings,
   if (o.enable_mixed_chunk && !c.enable_chunked_prefill)
     warnings.push_back("without chunked prefill enable_mixed_chunk has no effect");
   const std::int64_t page = c.block_size.value_or(1);
+  if (o.chunked_prefill_size && *o.chunked_prefill_size > 0 && *o.chunked_prefill_size < page)
+    error("chunked_prefill_size", "out-of-range",
+          fmt::format("a chunk of {} tokens holds no page of {}: no prompt could start",
+                      *o.chunked_prefill_size, page),
+          "set it to a multiple of page_size, or to -1");
+  if (o.enable_hierarchical_cache && o.host_tokens && *o.host_tokens < page)
+    error("host_tokens", "out-of-range",
+          fmt::format("a host pool of {} tokens holds no page of {}", *o.host_tokens, page), "");
   if (o.chunked_prefill_size && *o.chunked_prefill_size > 0 && *o.chunked_prefill_size % page != 0)
     warnings.push_back(fmt::format(
         "chunked_prefill_size {} is no multiple of page_size {}: SGLang would not start",

@@ -198,3 +198,18 @@ TEST_SUITE("engine/engine") {
           std::string::npos);
   }
 }
+
+TEST_CASE("drafts that pad an admission past a block are not hashed before they exist") {
+  engine::SchedulerLimits l = limits();
+  engine::SpeculativeOptions drafts;
+  drafts.num_speculative_tokens = 15;
+  drafts.accept_pattern = {0};
+  l.vllm.speculative = drafts;
+  World w(l);
+  w.submit(request(0, 1, 3));
+  w.step();
+  w.step();
+  w.submit(request(1, 1, 2));  // one token and 15 drafts fill a block
+  while (w.engine.has_work()) w.step();
+  CHECK(w.recorder.completed() == 2);
+}

@@ -82,6 +82,12 @@ class Run final : public Command {
       if (!side->empty() && std::filesystem::equivalent(*side, scenario_, missing))
         throw UsageError("the output file " + *side + " is the scenario itself",
                          "name another file", "usage-input");
+      const auto& trace = scenario.scenario.workload.trace;
+      if (!side->empty() && trace &&
+          std::filesystem::equivalent(*side, std::filesystem::path(scenario.folder) / trace->file,
+                                      missing))
+        throw UsageError("the output file " + *side + " is the scenario's trace",
+                         "name another file", "usage-input");
     }
     // Opened before any work, so that a folder that cannot be written is found out at once.
     std::vector<SideFile> files = open_files();

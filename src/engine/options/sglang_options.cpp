@@ -3,6 +3,7 @@
 namespace kvsim::engine {
 
 using config::above;
+using config::above_up_to;
 using config::between;
 
 void fields(config::FieldVisitor& v, SglangOptions& o) {
@@ -34,7 +35,7 @@ void fields(config::FieldVisitor& v, SglangOptions& o) {
            retraction_policy_names);
   v.field({"enable_hierarchical_cache", "a host pool behind the radix tree"},
           o.enable_hierarchical_cache);
-  v.field({"hicache_ratio", "host slots per device slot"}, o.hicache_ratio, above(0));
+  v.field({"hicache_ratio", "host slots per device slot"}, o.hicache_ratio, above_up_to(0, 1e4));
   v.field({"host_tokens", "slots of the host pool; unset: by hicache_ratio"}, o.host_tokens,
           between(1, 1e12));
   v.choice({"hicache_write_policy", "when nodes are copied to the host"}, o.hicache_write_policy,

@@ -158,7 +158,7 @@ bool GroupManager::admit(GroupTable& table, TokenChain& chain, const Admission& 
       grow(group, spec, hit + a.tokens);
     }
   }
-  publish(table, chain, hit + a.tokens);
+  publish(table, chain, std::min(hit + a.tokens, chain.tokens()));  // drafts have no content yet
   return true;
 }
 
