@@ -77,6 +77,8 @@ bool check_drafter(const ResolvedPool& pool, std::vector<std::string>& warnings,
                  fmt::format("{} has no multi-token prediction layers", pool.model.id),
                  "take another method"),
            false;
+  if (c.vllm.speculative->accept_pattern.empty())
+    warnings.push_back("speculative decoding without accept_pattern: no draft is accepted");
   if (c.cost.kind != engine::CostKind::constant)
     warnings.push_back(
         "speculative decoding: verification is charged, the time of the drafter is not; acceptance "

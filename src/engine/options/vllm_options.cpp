@@ -18,11 +18,10 @@ void fields(config::FieldVisitor& v, SpeculativeOptions& o) {
           o.num_speculative_tokens, between(1, 1024));
   v.field({"parallel_drafting", "all K tokens are drafted in one pass"}, o.parallel_drafting);
   v.field({"model", "draft_model: the drafting model, a catalog id, path or object"}, o.model);
-  v.field({"accept_pattern",
-           "drafts accepted by a request's verifications, in turn from the start again",
-           {},
-           true},
-          o.accept_pattern, between(0, 1024));
+  v.field(
+      {"accept_pattern",
+       "drafts accepted by a request's verifications, in turn from the start again; unset: none"},
+      o.accept_pattern, between(0, 1024));
 }
 
 void fields(config::FieldVisitor& v, VllmOptions& o) {

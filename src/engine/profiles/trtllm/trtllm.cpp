@@ -82,6 +82,7 @@ class Trtllm final : public Profile {
     // An iteration that only pauses runs no model and takes no time; the next one follows.
     for (std::size_t paused = plan.preempted.size(); plan.scheduled.empty();
          paused = plan.preempted.size()) {
+      if (generate_all(plan)) break;
       View view{*this, plan};
       const CapacityChoice& choice = capacity_.choose(view);
       plan.refusal = choice.refusal;
@@ -199,6 +200,33 @@ class Trtllm final : public Profile {
     return {e.tokens.view(), &r.chain};
   }
 
+  // The usual iteration: everybody generates, and blocks, places and tokens suffice for all. Both
+  // schedulers then take all requests as they stand; nothing has to be asked of them.
+  bool generate_all(StepPlan& plan) {
+    const auto all = static_cast<std::int64_t>(active_.size());
+    if (started_ != all || contexts_in_progress_ > 0 || all > limits_.max_num_seqs ||
+        all > limits_.max_num_batched_tokens)
+      return false;
+    std::int64_t blocks = 0;
+    for (const Slot slot : active_) {
+      const RequestState& r = requests_[slot];
+      blocks += r.computed == r.slot_tokens;
+    }
+    if (blocks > pool_.free()) return false;
+    plan.scheduled.resize(active_.size());
+    StepPlan::Scheduled* item = plan.scheduled.data();
+    for (const Slot slot : active_) {
+      RequestState& r = requests_[slot];
+      if (r.computed == r.slot_tokens) extend(r);
+      item->slot = slot;
+      item->tokens = 1;
+      item->computed = r.computed++;
+      item->samples = true;
+      ++item;
+    }
+    return true;
+  }
+
   void run(StepPlan& plan, const CapacityChoice& choice) {
     batch_.clear();
     for (const std::size_t i : choice.chosen) {
@@ -229,6 +257,7 @@ class Trtllm final : public Profile {
     r.computed += static_cast<std::int32_t>(tokens);
     if (e.in_context && r.computed >= e.context_end) {
       e.in_context = false;
+      --contexts_in_progress_;
       contexts_.push_back(slot);
     }
   }
@@ -249,6 +278,7 @@ class Trtllm final : public Profile {
     r.slot_tokens = static_cast<std::int32_t>(static_cast<std::int64_t>(r.table.blocks.size()) *
                                               limits_.block_tokens);
     extra(slot).in_context = true;
+    ++contexts_in_progress_;
     extra(slot).context_end = r.tokens;
     ++started_;
     plan.admitted.push_back({slot, found.hit, r.tokens, r.preemptions > 0});
@@ -272,6 +302,7 @@ class Trtllm final : public Profile {
     r.computed = 0;
     r.slot_tokens = 0;
     ++r.preemptions;
+    contexts_in_progress_ -= extra(slot).in_context;
     extra(slot).in_context = false;
   }
 
@@ -282,7 +313,7 @@ class Trtllm final : public Profile {
   MicroBatchLimits batch_limits_;
   std::deque<Slot> active_;   // in order of arrival; paused requests keep their places
   std::vector<Extra> extra_;  // by slot
-  std::int64_t started_ = 0;
+  std::int64_t started_ = 0, contexts_in_progress_ = 0;
   std::vector<MicroBatchItem> batch_;
   std::vector<Slot> contexts_;  // whose context this step finishes
 };
