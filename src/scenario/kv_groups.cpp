@@ -134,9 +134,9 @@ void check_kv_groups(const ResolvedPool& pool, std::vector<std::string>& warning
   const EngineConfig& c = pool.config;
   for (const KvGroupOptions& group : c.vllm.kv_groups) check_group(group, error);
   if (!c.vllm.kv_groups.empty() && !c.num_gpu_blocks_override)
-    error("kv_groups", "kv-groups",
-          "groups that are not the model's need num_gpu_blocks_override: no rule sizes their pool",
-          "give it, or leave kv_groups out");
+    warnings.push_back(
+        "kv_groups are not the model's: no rule sizes their pool, which keeps the model's blocks; "
+        "give num_gpu_blocks_override");
   const bool states = std::ranges::any_of(c.vllm.kv_groups,
                                           [](const KvGroupOptions& group) {
                                             return group.kind == KvGroupKind::mamba;

@@ -278,3 +278,52 @@ TEST_SUITE("scenario/sweep") {
     CHECK(lines(sweep(1, 0, 2) + sweep(1, 1, 2)) == lines(one));
   }
 }
+
+TEST_SUITE("scenario/pool") {
+  TEST_CASE("a drafter takes its memory from the pool and must be there") {
+    World w;
+    const auto blocks = [&](const std::string& speculative) {
+      return w.resolve(World::text(speculative)).pools.front().num_blocks;
+    };
+    const std::string ngram =
+        R"(,"speculative":{"method":"ngram","num_speculative_tokens":3,"accept_pattern":[1]})";
+    const std::string eagle =
+        R"(,"speculative":{"method":"eagle","num_speculative_tokens":3,"accept_pattern":[1]})";
+    const std::string draft = R"(,"speculative":{"method":"draft_model","model":"llama-3.2-1b",
+        "num_speculative_tokens":3,"accept_pattern":[1]})";
+    CHECK(blocks(ngram) == blocks(""));
+    CHECK(blocks(eagle) < blocks(ngram));
+    CHECK(blocks(draft) < blocks(eagle));
+    // One table of one group: the drafter's layers share the blocks.
+    CHECK(w.resolve(World::text(eagle)).pools.front().groups.empty());
+    CHECK(
+        has(w.refusal(World::text(R"(,"speculative":{"method":"mtp","num_speculative_tokens":1})")),
+            "no multi-token prediction layers"));
+    CHECK(has(w.refusal(World::text(
+                  R"(,"speculative":{"method":"draft_model","num_speculative_tokens":1})")),
+              "needs its \"model\""));
+  }
+
+  TEST_CASE("another engine's word for a shared field is an unknown key") {
+    World w;
+    CHECK(has(w.refusal(World::text(R"(,"free_gpu_memory_fraction":0.5)")), "unknown key"));
+    CHECK(has(w.refusal(World::text(R"(,"page_size":16)")), "unknown key"));
+    const std::vector<scenario::Override> sglang{{"cluster.pools.0.engine.profile", "sglang"}};
+    CHECK(w.refusal(World::text(R"(,"page_size":16,"mem_fraction_static":0.8)"), sglang).empty());
+    CHECK(has(w.refusal(World::text(R"(,"page_size":16,"chunked_prefill_size":8)"), sglang),
+              "holds no page"));
+  }
+
+  TEST_CASE("models with recurrent states reuse no prefix where no state cache is modelled") {
+    World w;
+    for (const char* profile : {"sglang", "trtllm"}) {
+      const scenario::Resolved r =
+          w.resolve(World::text(R"(,"tensor_parallel_size":4,"max_model_len":8192)"),
+                    {{"cluster.pools.0.engine.profile", profile}, {"model", "qwen3-next-80b-a3b"}});
+      CHECK(!r.pools.front().config.enable_prefix_caching);
+      CHECK(std::ranges::any_of(r.warnings, [](const std::string& warning) {
+        return has(warning, "are not kept for reuse");
+      }));
+    }
+  }
+}
