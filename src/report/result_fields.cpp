@@ -89,8 +89,8 @@ void fields(FieldVisitor& v, KvSummary& kv) {
   v.field(must("prefix_query_tokens", "prompt tokens looked up at first admissions"),
           kv.prefix_query_tokens);
   v.field(must("prefix_hit_tokens", "of these, found"), kv.prefix_hit_tokens);
-  v.field(must("host_hit_tokens",
-               "tokens brought back from a host pool at admission, resumed requests included"),
+  v.field({"host_hit_tokens",
+           "tokens brought back from a host pool at admission, resumed requests included"},
           kv.host_hit_tokens);
   figure(v, must("prefix_hit_rate_tokens", "found over looked up, in tokens"),
          kv.prefix_hit_rate_tokens);

@@ -80,9 +80,12 @@ TEST_SUITE("scenario/kv_groups") {
     CHECK(has(refusal(R"(,"prefix_match_unit":5)"), "does not divide"));
     CHECK(refusal(R"(,"prefix_match_unit":4)").empty());
     CHECK(has(w.refusal(World::text(R"(,"prefix_match_unit":4)")), "beside recurrent states"));
-    CHECK(w.resolve(World::text(R"(,"kv_groups":[{"kind":"mamba"}],"enable_prefix_caching":false,)"
-                                R"("mamba_cache_mode":"all")"))
-              .warnings.size() == 1);
+    CHECK(
+        w
+            .resolve(World::text(
+                R"(,"kv_groups":[{"kind":"mamba"}],"enable_prefix_caching":false,"num_gpu_blocks_override":9000,)"
+                R"("mamba_cache_mode":"all")"))
+            .warnings.size() == 1);
   }
 
   TEST_CASE("a model of several kinds of layers gets its groups and the pool that plan sizes") {
@@ -304,7 +307,7 @@ TEST_SUITE("scenario/pool") {
               "needs its \"model\""));
   }
 
-  TEST_CASE("another engine's word for a shared field is an unknown key") {
+  TEST_CASE("the word of another engine for a shared field is an unknown key") {
     World w;
     CHECK(has(w.refusal(World::text(R"(,"free_gpu_memory_fraction":0.5)")), "unknown key"));
     CHECK(has(w.refusal(World::text(R"(,"page_size":16)")), "unknown key"));

@@ -58,6 +58,10 @@ constexpr MetricText metrics[] = {
     {"mean_used_ratio", "share of blocks held by requests, in the mean over time", ""},
     {"prefix_query_tokens", "prompt tokens looked up in the prefix cache at first admissions", ""},
     {"prefix_hit_tokens", "prompt tokens found there; whole blocks only", ""},
+    {"host_hit_tokens",
+     "tokens that a host pool behind the prefix cache brought back at admission; resumed requests "
+     "count too",
+     ""},
     {"prefix_hit_rate_tokens", "prefix_hit_tokens over prefix_query_tokens",
      "Admissions after a preemption are left out, as in vLLM. SGLang's cache_hit_rate counts the "
      "tokens of\n"
