@@ -221,8 +221,10 @@ constexpr CodeText codes[] = {
     {"sweep-refused", "no point of a sweep can be simulated",
      "The message says what the first one lacks."},
     {"engine-livelock", "an engine makes no progress for many steps",
-     "The engine itself would wait or preempt forever: a request alone fits the pool or a step, but not "
-     "after it was preempted and has grown, or not beside the full-input gate. Turn chunked prefill "
+     "The engine itself would wait or preempt forever: a request alone fits the pool or a step, "
+     "but not "
+     "after it was preempted and has grown, or not beside the full-input gate. Turn chunked "
+     "prefill "
      "on, raise the token budget of a step, or take a larger pool."},
     {"engine-out-of-memory", "the engine would stop here for want of KV slots",
      "SGLang admits by an estimate of the outputs; where it was too low and nobody can be "

@@ -31,7 +31,7 @@ class Chat final : public RequestKind {
       }
       append_span(r.prompt, {content_id(r.id), 0, draws_.input(r.index)});
       r.output_tokens = draws_.output(r.index);
-    r.max_tokens = draws_.limit(r.output_tokens);
+      r.max_tokens = draws_.limit(r.output_tokens);
       finish_prompt(r);
       if (turn > 0 && max_context_ && r.prompt_tokens + r.output_tokens > *max_context_) return;
       out.push_back(std::move(r));

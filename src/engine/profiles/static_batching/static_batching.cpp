@@ -3,9 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <limits>
 #include <bit>
 #include <deque>
+#include <limits>
 
 #include "diag/check.h"
 #include "kv/contiguous/allocator.h"

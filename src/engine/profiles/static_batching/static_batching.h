@@ -15,10 +15,11 @@ namespace kvsim::engine {
 //                       the next request in order of arrival; the first that does not fit stops the
 //                       admission.
 //
-// Under iteration-level batching max_num_batched_tokens bounds a step's tokens; a prompt that is longer runs in a step without
-// other prompts. Reservations are in whole blocks of block_size, one slot by default. Cost per
-// step: O(running), and of an admission one call of the allocator (kv/contiguous).
-// After Yu et al., OSDI 2022 (Orca) and Kwon et al., SOSP 2023, sections 3.1, 6.1 and 6.2.
+// Under iteration-level batching max_num_batched_tokens bounds a step's tokens; a prompt that is
+// longer runs in a step without other prompts. Reservations are in whole blocks of block_size, one
+// slot by default. Cost per step: O(running), and of an admission one call of the allocator
+// (kv/contiguous). After Yu et al., OSDI 2022 (Orca) and Kwon et al., SOSP 2023, sections 3.1, 6.1
+// and 6.2.
 std::unique_ptr<Profile> make_static_batching(const SchedulerLimits& limits,
                                               RequestTable& requests);
 
