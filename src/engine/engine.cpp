@@ -197,8 +197,7 @@ void Engine::stuck(Time now) const {
   d.code = "engine-livelock";
   d.message = fmt::format(
       "engine {} can schedule nothing and has nothing running: {} requests wait, {} free blocks, "
-      "at "
-      "{} s",
+      "at {} s",
       setup_.engine_index, profile_->queued(), profile_->free_blocks(), to_seconds(now));
   d.hint =
       "a request that was preempted may have outgrown a step: turn chunked prefill on, raise the "

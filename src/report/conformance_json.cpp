@@ -24,7 +24,7 @@ Field must(std::string_view name, std::string_view doc) { return {name, doc, {},
 
 }  // namespace
 
-static void fields(config::FieldVisitor& v, ConformanceDocument::FirstDifference& d) {
+static void fields(config::FieldVisitor& v, FirstDifference& d) {
   v.field(must("family", "family of the case"), d.family);
   v.field(must("case", "id of the case"), d.case_id);
   v.field(must("at", "number of the step or operation, from 1; 0 = the case was refused"), d.at);

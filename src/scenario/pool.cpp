@@ -184,20 +184,20 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
         "choose a size that divides the attention heads");
   apply_quantization(pool, error);
   const bool sglang = c.profile == "sglang";
+  settle_reuse(pool.model, c, warnings);
   if (sglang) settle_sglang(c, warnings, error);
   const bool seqs_given = c.max_num_seqs.has_value();
   const engine::ProfileEntry& profile = *engine::find_profile(c.profile);
   settle_gate(c, profile, error);
   if (!check_drafter(pool, warnings, error)) return;
-  settle_reuse(pool.model, c, warnings);
   try {
     const memory::Rules& rules =
         memory::resolve_rules(memory::parse_engine(profile.engine),
                               c.engine_version.value_or(std::string(profile.memory_version)));
     if (!rules.v1)
       return error("engine_version", "engine-version",
-                   fmt::format("the profile vllm-v1 schedules as vLLM does from 0.8 on, not as {}",
-                               rules.label),
+                   fmt::format("the profile {} schedules as vLLM does from 0.8 on, not as {}",
+                               c.profile, rules.label),
                    "`kvsim plan` sizes older versions");
     if (!profile.memory_version.empty() && rules.graphs_in_budget)
       return error("engine_version", "engine-version",
@@ -221,6 +221,8 @@ void resolve_pool(ResolvedPool& pool, std::vector<std::string>& warnings, const 
   if (!c.sglang.chunked_prefill_size) c.sglang.chunked_prefill_size = filled.max_num_batched_tokens;
   c.async_scheduling = c.async_scheduling.value_or(false);
   c.block_size = pool.size.block_tokens;
+  // Contiguous slots know neither, whatever the defaults say.
+  if (c.profile == "static") c.enable_prefix_caching = c.enable_chunked_prefill = false;
   c.gpu_memory_utilization = filled.memory_fraction.value_or(filled.rules.default_utilization);
   if (!c.engine_version) c.engine_version = std::string(filled.rules.first_version);
   warnings.insert(warnings.end(), pool.size.warnings.begin(), pool.size.warnings.end());

@@ -55,6 +55,9 @@ void settle_reuse(const spec::ModelSpec& model, engine::EngineConfig& c,
   if (!states || !other || !c.enable_prefix_caching) return;
   c.enable_prefix_caching = false;
   c.sglang.disable_radix_cache = true;
+  c.sglang.enable_hierarchical_cache = false;
+  c.trtllm.host_cache_size = Bytes(0);
+  c.trtllm.token_range_retention.clear();
   warnings.push_back(
       fmt::format("the recurrent states of {} are not kept for reuse under the profile {}: no "
                   "prefix caching",

@@ -29,11 +29,8 @@ constexpr StepLogField step_fields[] = {
     {"free_blocks", "all", "blocks",
      "blocks that no request holds, after the step's allocation and before finished requests leave",
      "Cached blocks that nobody holds are free. Under vllm-v1 the null block is not counted; under "
-     "sglang\n"
-     "these are the pages of free and evictable slots; under trtllm what no-evict has set aside "
-     "for "
-     "later is\n"
-     "free; under static a block is one token of a reservation."},
+     "sglang these are the pages of free and evictable slots; under trtllm what no-evict has set "
+     "aside for later is free; under static they are what no reservation has taken."},
     {"mode", "sglang", "word", "what the batch is: prefill, decode or mixed", ""},
     {"available", "sglang", "tokens", "slots of the pool that hold nothing", ""},
     {"evictable", "sglang", "tokens", "tokens of the radix tree that no running request locks",

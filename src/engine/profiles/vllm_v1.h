@@ -19,7 +19,8 @@ namespace kvsim::engine {
 //   6. drafts are verified beside the newest token; a request admitted with a single token left
 //      joins decodes that verify drafts at their length, its places filled with drafts.
 //
-// The KV cache has one full-attention group, or the groups of SchedulerLimits::vllm.kv_groups.
+// The KV cache has one full-attention group, or those of SchedulerLimits::vllm.kv_groups
+// or, where they are not given, model_groups.
 std::unique_ptr<Profile> make_vllm_v1(const SchedulerLimits& limits, RequestTable& requests);
 
 // The same as it was in 2025: no gate on the full input, every freed block at the tail of the free

@@ -170,6 +170,7 @@ void KvState::release(Slot slot) {
   requests_[slot].computed = requests_[slot].slot_tokens = 0;
   --admitted_;
   const auto at = std::ranges::find(holders_, slot);
+  KVSIM_CHECK(at != holders_.end(), "request slot {} holds no slots of the pool", slot);
   *at = holders_.back();
   holders_.pop_back();
 }

@@ -17,10 +17,9 @@ namespace kvsim::engine::sglang {
 //   fcfs         order of entry; with priorities by (priority, entry)
 //   lof          longest max_new_tokens first; with priorities by (priority, max_new_tokens)
 //   lpm          longest cached prefix first, on the device or the host; up to 128 waiting
-//   requests,
-//                beyond that fcfs. Of requests that find at most 32 tokens on the device and share
-//                32 or more with one another only the first keeps its place, the others go to the
-//                end: it computes for all
+//                requests, beyond that fcfs. Of requests that find at most 32 tokens on the device
+//                and share 32 or more with one another only the first keeps its place, the others
+//                go to the end: it computes for all
 //   dfs-weight   depth first through the tree, children with more waiting requests below them first
 //   random       shuffled every round
 //   routing-key  keys with more running requests first; a request's key is its session

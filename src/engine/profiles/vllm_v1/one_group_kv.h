@@ -31,7 +31,7 @@ class OneGroupKv {
 
   // Room for all that the request can become, so that its steps allocate nothing.
   void reserve(RequestState& r) const {
-    r.table.blocks.reserve(static_cast<std::size_t>(blocks_.ceil_blocks(r.stop_at)));
+    r.table.blocks.reserve(static_cast<std::size_t>(blocks_.ceil_blocks(blocks_.slots(r.stop_at))));
   }
   std::int64_t lookup(RequestState& r) { return blocks_.lookup(r.chain); }
   // Tokens of a chunk [computed, computed + n) that may be scheduled. `hit` at admission only.
