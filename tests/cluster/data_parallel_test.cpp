@@ -102,7 +102,7 @@ TEST_SUITE("cluster/data_parallel") {
   TEST_CASE("the scan starts one engine further with each request") {
     const auto router = cluster::make_vllm_dp();
     const std::vector<cluster::EngineLoad> idle(3);
-    for (const std::size_t expected : {0, 1, 2, 0})
+    for (const std::size_t expected : {0U, 1U, 2U, 0U})
       CHECK(router->choose(request(), idle) == expected);
     // The lowest score wins wherever the scan starts.
     const std::vector<cluster::EngineLoad> loads{load(0, 2, 0), load(0, 1, 0), load(0, 2, 0)};
