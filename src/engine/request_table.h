@@ -58,7 +58,6 @@ class RequestTable {
   const RequestState& operator[](Slot slot) const {
     return states_[static_cast<std::size_t>(slot)];
   }
-  std::size_t in_use() const { return states_.size() - free_.size(); }
 
  private:
   std::vector<RequestState> states_;

@@ -19,7 +19,6 @@ namespace kvsim::kv {
 //   memory                 24 bytes a candidate and 4 bytes a node
 class EvictionHeap {
  public:
-  bool empty() const { return entries_.empty(); }
   bool holds(NodeId node) const { return place_of(node) >= 0; }
 
   // The node is a candidate with this key, or with a smaller one where it stands here already.

@@ -55,7 +55,8 @@ void HierarchicalTree::reset() {
   host_leaves_.clear();
   writes_.clear();
   loads_.clear();
-  evictable_ = protected_ = host_used_ = 0;
+  balance_ = {};
+  host_used_ = 0;
   places_.clear();
   Place& root = place_for(root_node);
   root.device = root.host = true;
@@ -122,7 +123,7 @@ HierarchicalMatch HierarchicalTree::match(const KeyView& key) {
 void HierarchicalTree::take_device(NodeId node) {
   at(node).device = true;
   ++at(nodes_[node].parent).device_children;
-  evictable_ += nodes_[node].length;
+  balance_.evictable += nodes_[node].length;
 }
 
 void HierarchicalTree::count_hit(NodeId node, InsertKind kind) {
@@ -163,24 +164,10 @@ RadixInsert HierarchicalTree::insert(const KeyView& key, std::int64_t priority, 
   return done;
 }
 
-void HierarchicalTree::lock(NodeId node) {
-  for (; node != root_node; node = nodes_[node].parent) {
-    RadixNode& on = nodes_[node];
-    if (on.lock_ref++ > 0) continue;
-    evictable_ -= on.length;
-    protected_ += on.length;
-  }
-}
+void HierarchicalTree::lock(NodeId node) { balance_.lock(nodes_, node); }
 
 void HierarchicalTree::unlock(NodeId node) {
-  for (; node != root_node; node = nodes_[node].parent) {
-    RadixNode& on = nodes_[node];
-    KVSIM_CHECK(on.lock_ref > 0, "node {} is unlocked more often than locked", node);
-    if (--on.lock_ref > 0) continue;
-    evictable_ += on.length;
-    protected_ -= on.length;
-    offer(node);
-  }
+  balance_.unlock(nodes_, node, [this](NodeId freed) { offer(freed); });
 }
 
 bool HierarchicalTree::copy_to_host(NodeId node) {
@@ -225,7 +212,7 @@ void HierarchicalTree::evict_leaf(NodeId leaf) {
 
 void HierarchicalTree::leave_device(NodeId node) {
   at(node).device = at(node).leaving = false;
-  evictable_ -= nodes_[node].length;
+  balance_.evictable -= nodes_[node].length;
   if (observer_ != nullptr) observer_->left_device(nodes_, node);
   offer(node);
 }
@@ -279,10 +266,10 @@ HierarchicalTree::Loaded HierarchicalTree::load_back(NodeId host_node, std::int6
     loading_.push_back(ancestor);
     units += nodes_[ancestor].length;
   }
-  const std::int64_t before = evictable_;
+  const std::int64_t before = balance_.evictable;
   lock(ancestor);
   Loaded done;
-  if (units >= load_back_threshold && (!quota || units <= *quota - (before - evictable_))) {
+  if (units >= load_back_threshold && (!quota || units <= *quota - (before - balance_.evictable))) {
     for (const NodeId node : loading_) ++at(node).host_locks;
     if (available < units) done.evicted = evict(units);
     for (const NodeId node : loading_) --at(node).host_locks;
@@ -329,9 +316,9 @@ void HierarchicalTree::verify() const {
     if (place.device) (node.lock_ref > 0 ? locked : unlocked) += node.length;
     if (place.host) host += node.length;
   }
-  KVSIM_CHECK(locked == protected_ && unlocked == evictable_ && host == host_used_,
+  KVSIM_CHECK(locked == balance_.locked && unlocked == balance_.evictable && host == host_used_,
               "{} locked, {} unlocked, {} host units; {}, {} and {} counted", locked, unlocked,
-              host, protected_, evictable_, host_used_);
+              host, balance_.locked, balance_.evictable, host_used_);
   KVSIM_CHECK(host_used_ <= host_units_, "{} of {} host units in use", host_used_, host_units_);
 }
 

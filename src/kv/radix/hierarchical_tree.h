@@ -8,6 +8,7 @@
 
 #include "kv/radix/eviction_heap.h"
 #include "kv/radix/eviction_order.h"
+#include "kv/radix/lock_balance.h"
 #include "kv/radix/radix_nodes.h"
 #include "kv/radix/radix_tree.h"
 
@@ -101,9 +102,9 @@ class HierarchicalTree {
   void reset();  // forgets everything on device and host, locks and copies under way too
 
   // Device units of the tree, and units of the host pool in use.
-  std::int64_t evictable() const { return evictable_; }
-  std::int64_t protected_units() const { return protected_; }
-  std::int64_t total() const { return evictable_ + protected_; }
+  std::int64_t evictable() const { return balance_.evictable; }
+  std::int64_t protected_units() const { return balance_.locked; }
+  std::int64_t total() const { return balance_.evictable + balance_.locked; }
   std::int64_t host_used() const { return host_used_; }
 
   const RadixNodes& nodes() const { return nodes_; }
@@ -145,7 +146,8 @@ class HierarchicalTree {
   EvictionHeap device_leaves_, host_leaves_;
   std::deque<NodeId> writes_, loads_;  // copies under way, oldest first
   std::vector<NodeId> leaving_, dropped_, loading_;
-  std::int64_t evictable_ = 0, protected_ = 0, host_used_ = 0;
+  LockBalance balance_;
+  std::int64_t host_used_ = 0;
 };
 
 }  // namespace kvsim::kv

@@ -66,29 +66,17 @@ RadixInsert RadixTree::insert(const KeyView& key, std::int64_t priority, InsertK
   if (rest.left == 0) return done;
   done.node = nodes_.add(done.node, rest, priority);
   nodes_[done.node].facts.hit_count = hits;
-  evictable_ += rest.left;
+  balance_.evictable += rest.left;
   leaves_.offer(done.node, key_of(done.node));
   return done;
 }
 
-void RadixTree::lock(NodeId node) {
-  for (; node != root_node; node = nodes_[node].parent) {
-    RadixNode& at = nodes_[node];
-    if (at.lock_ref++ > 0) continue;
-    evictable_ -= at.length;
-    protected_ += at.length;
-  }
-}
+void RadixTree::lock(NodeId node) { balance_.lock(nodes_, node); }
 
 void RadixTree::unlock(NodeId node) {
-  for (; node != root_node; node = nodes_[node].parent) {
-    RadixNode& at = nodes_[node];
-    KVSIM_CHECK(at.lock_ref > 0, "node {} is unlocked more often than locked", node);
-    if (--at.lock_ref > 0) continue;
-    evictable_ += at.length;
-    protected_ -= at.length;
-    if (at.childless()) leaves_.offer(node, key_of(node));
-  }
+  balance_.unlock(nodes_, node, [this](NodeId freed) {
+    if (nodes_[freed].childless()) leaves_.offer(freed, key_of(freed));
+  });
 }
 
 std::int64_t RadixTree::evict(std::int64_t units, RadixObserver* observer) {
@@ -100,7 +88,7 @@ std::int64_t RadixTree::evict(std::int64_t units, RadixObserver* observer) {
     if (leaf == no_node) break;
     if (observer != nullptr) observer->removed(nodes_, leaf);
     evicted += nodes_[leaf].length;
-    evictable_ -= nodes_[leaf].length;
+    balance_.evictable -= nodes_[leaf].length;
     const NodeId parent = nodes_[leaf].parent;
     nodes_.remove(leaf);
     if (candidate(parent)) leaves_.offer(parent, key_of(parent));
@@ -111,7 +99,7 @@ std::int64_t RadixTree::evict(std::int64_t units, RadixObserver* observer) {
 void RadixTree::reset() {
   nodes_.clear();
   leaves_.clear();
-  evictable_ = protected_ = 0;
+  balance_ = {};
 }
 
 void RadixTree::verify() const {
@@ -121,9 +109,9 @@ void RadixTree::verify() const {
     (nodes_[id].lock_ref > 0 ? locked : unlocked) += nodes_[id].length;
     KVSIM_CHECK(!candidate(id) || leaves_.holds(id), "leaf {} cannot be evicted", id);
   }
-  KVSIM_CHECK(locked == protected_ && unlocked == evictable_,
-              "{} locked and {} unlocked units, {} and {} counted", locked, unlocked, protected_,
-              evictable_);
+  KVSIM_CHECK(locked == balance_.locked && unlocked == balance_.evictable,
+              "{} locked and {} unlocked units, {} and {} counted", locked, unlocked,
+              balance_.locked, balance_.evictable);
 }
 
 }  // namespace kvsim::kv

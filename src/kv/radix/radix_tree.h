@@ -3,6 +3,7 @@
 
 #include "kv/radix/eviction_heap.h"
 #include "kv/radix/eviction_order.h"
+#include "kv/radix/lock_balance.h"
 #include "kv/radix/radix_nodes.h"
 
 namespace kvsim::kv {
@@ -61,9 +62,9 @@ class RadixTree {
   std::int64_t evict(std::int64_t units, RadixObserver* observer = nullptr);
   void reset();  // forgets everything, locks too
 
-  std::int64_t evictable() const { return evictable_; }
-  std::int64_t protected_units() const { return protected_; }
-  std::int64_t total() const { return evictable_ + protected_; }
+  std::int64_t evictable() const { return balance_.evictable; }
+  std::int64_t protected_units() const { return balance_.locked; }
+  std::int64_t total() const { return balance_.evictable + balance_.locked; }
   const RadixNodes& nodes() const { return nodes_; }
 
   // Checks counts and candidates against the nodes; throws InternalError. O(nodes).
@@ -79,7 +80,7 @@ class RadixTree {
   RadixEviction policy_;
   RadixNodes nodes_;
   EvictionHeap leaves_;
-  std::int64_t evictable_ = 0, protected_ = 0;
+  LockBalance balance_;
 };
 
 }  // namespace kvsim::kv

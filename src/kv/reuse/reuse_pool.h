@@ -51,7 +51,6 @@ class ReusePool {
   std::int64_t evictions() const { return evictions_; }    // cached blocks that left both levels
   std::int64_t host_used() const { return host_cached_; }  // cached blocks on the host
   std::int32_t references(BlockId block) const { return at(block).references; }
-  std::int64_t block_tokens() const { return options_.block_tokens; }
   std::int64_t blocks_for(std::int64_t tokens) const {
     return (tokens + options_.block_tokens - 1) / options_.block_tokens;
   }

@@ -19,48 +19,44 @@ class NoCache final : public PrefixCache {
   void verify() const override {}
 };
 
-class RadixCache final : public PrefixCache {
+// What both trees of kv/radix answer alike.
+template <class Tree>
+class TreeCache : public PrefixCache {
  public:
-  explicit RadixCache(const kv::RadixOptions& options) : tree_(options) {}
+  template <class Options>
+  explicit TreeCache(const Options& options) : tree_(options) {}
 
+  std::int64_t insert(const kv::KeyView& key, std::int64_t priority, kv::InsertKind kind) override {
+    return tree_.insert(key, priority, kind).prefix;
+  }
+  void lock(kv::NodeId node) override { tree_.lock(node); }
+  void unlock(kv::NodeId node) override { tree_.unlock(node); }
+  std::int64_t evict(std::int64_t tokens) override { return tree_.evict(tokens); }
+  std::int64_t evictable() const override { return tree_.evictable(); }
+  std::int64_t locked() const override { return tree_.protected_units(); }
+  const kv::RadixNodes* nodes() const override { return &tree_.nodes(); }
+  void verify() const override { tree_.verify(); }
+
+ protected:
+  Tree tree_;
+};
+
+class RadixCache final : public TreeCache<kv::RadixTree> {
+ public:
+  using TreeCache::TreeCache;
   Match match(const kv::KeyView& key) override {
     const kv::RadixMatch found = tree_.match(key);
     return {found.length, 0, found.node, found.node};
   }
-  std::int64_t insert(const kv::KeyView& key, std::int64_t priority, kv::InsertKind kind) override {
-    return tree_.insert(key, priority, kind).prefix;
-  }
-  void lock(kv::NodeId node) override { tree_.lock(node); }
-  void unlock(kv::NodeId node) override { tree_.unlock(node); }
-  std::int64_t evict(std::int64_t tokens) override { return tree_.evict(tokens); }
-  std::int64_t evictable() const override { return tree_.evictable(); }
-  std::int64_t locked() const override { return tree_.protected_units(); }
-  const kv::RadixNodes* nodes() const override { return &tree_.nodes(); }
-  void verify() const override { tree_.verify(); }
-
- private:
-  kv::RadixTree tree_;
 };
 
-class HostBackedCache final : public PrefixCache {
+class HostBackedCache final : public TreeCache<kv::HierarchicalTree> {
  public:
-  explicit HostBackedCache(const kv::HierarchicalOptions& options) : tree_(options) {}
-
+  using TreeCache::TreeCache;
   Match match(const kv::KeyView& key) override {
     const kv::HierarchicalMatch found = tree_.match(key);
     return {found.length, found.host_length, found.node, found.host_node};
   }
-  std::int64_t insert(const kv::KeyView& key, std::int64_t priority, kv::InsertKind kind) override {
-    return tree_.insert(key, priority, kind).prefix;
-  }
-  void lock(kv::NodeId node) override { tree_.lock(node); }
-  void unlock(kv::NodeId node) override { tree_.unlock(node); }
-  std::int64_t evict(std::int64_t tokens) override { return tree_.evict(tokens); }
-  std::int64_t evictable() const override { return tree_.evictable(); }
-  std::int64_t locked() const override { return tree_.protected_units(); }
-  const kv::RadixNodes* nodes() const override { return &tree_.nodes(); }
-  void verify() const override { tree_.verify(); }
-
   Loaded load_back(kv::NodeId node, std::int64_t available) override {
     const kv::HierarchicalTree::Loaded done = tree_.load_back(node, available);
     return {done.loaded, done.evicted};
@@ -73,9 +69,6 @@ class HostBackedCache final : public PrefixCache {
     return tree_.pending_writes() > 0 || tree_.pending_loads() > 0;
   }
   std::optional<std::int64_t> host_used() const override { return tree_.host_used(); }
-
- private:
-  kv::HierarchicalTree tree_;
 };
 
 kv::RadixEviction eviction(RadixEvictionPolicy policy) {
