@@ -1,0 +1,175 @@
+#include "calibrate/fit/fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "calibrate/fit/least_squares.h"
+#include "calibrate/fit/tables.h"
+#include "diag/check.h"
+#include "random/stream.h"
+
+namespace kvsim::calibrate {
+namespace {
+
+constexpr std::size_t scouting_rows = 400;  // on which forms and starts are compared
+
+std::vector<const cost::Form*> rivals(std::string_view kernel, std::span<const Sample> samples,
+                                      std::string_view only) {
+  std::vector<const cost::Form*> out;
+  const cost::Form* baseline = nullptr;
+  for (const cost::Form& f : cost::forms()) {
+    if (f.kernel != kernel || (!only.empty() && f.name != only)) continue;
+    if (f.applies && !f.applies(samples.front().shape)) continue;
+    (f.name == cost::baseline_form ? void(baseline = &f) : out.push_back(&f));
+  }
+  if (out.empty() && baseline) out.push_back(baseline);
+  KVSIM_CHECK(!out.empty(), "no form for kernel {}", kernel);
+  return out;
+}
+
+// Rows in an order that depends on the seed alone, so that folds and subsets are random.
+std::vector<Sample> shuffled(std::span<const Sample> samples, std::uint64_t seed) {
+  std::vector<std::size_t> order(samples.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return random::mix(seed, i); });
+  std::vector<Sample> out;
+  for (const std::size_t i : order) out.push_back(samples[i]);
+  return out;
+}
+
+struct Problem {
+  const cost::Form& form;
+  const cost::Device& device;
+  std::span<const Sample> samples;
+
+  LeastSquares least_squares() const {
+    LeastSquares p;
+    for (const cost::Parameter& q : form.parameters)
+      p.low.push_back(std::log(q.low)), p.high.push_back(std::log(q.high));
+    p.rows = samples.size();
+    p.residuals = [this](std::span<const double> x, std::span<double> out) {
+      std::vector<double> values(x.size());
+      for (std::size_t j = 0; j < x.size(); ++j) values[j] = std::exp(x[j]);
+      for (std::size_t i = 0; i < samples.size(); ++i)
+        out[i] =
+            std::log(form.microseconds(samples[i].shape, device, values, cost::Buffers::replayed) /
+                     samples[i].microseconds);
+    };
+    return p;
+  }
+};
+
+std::vector<std::vector<double>> starts_of(const cost::Form& form, const FitOptions& options) {
+  std::vector<double> first;
+  for (const cost::Parameter& q : form.parameters) first.push_back(std::log(q.start));
+  std::vector<std::vector<double>> out{first};
+  if (options.near && options.near->form == form.name &&
+      options.near->parameters.size() == first.size()) {
+    out.emplace_back();
+    for (const double v : options.near->parameters) out.back().push_back(std::log(v));
+  }
+  for (int s = 1; s < options.starts; ++s) {
+    random::Stream stream(options.seed, "fit starts", static_cast<std::uint64_t>(s));
+    out.push_back(first);
+    for (double& x : out.back()) x += 0.5 * stream.normal();
+  }
+  return out;
+}
+
+double quantile(const std::vector<double>& sorted, double share) {
+  const double at = share * static_cast<double>(sorted.size() - 1);
+  const auto low = static_cast<std::size_t>(at);
+  const std::size_t high = std::min(low + 1, sorted.size() - 1);
+  return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
+}
+
+void set_range(cost::OperatorFit& fit, const cost::Form& form, std::span<const Sample> samples) {
+  const std::size_t n = form.feature_names.size();
+  fit.low.assign(n, HUGE_VAL), fit.high.assign(n, -HUGE_VAL);
+  for (const Sample& s : samples) {
+    const cost::Features at = form.features(s.shape);
+    for (std::size_t i = 0; i < n; ++i)
+      fit.low[i] = std::min(fit.low[i], at[i]), fit.high[i] = std::max(fit.high[i], at[i]);
+  }
+}
+
+}  // namespace
+
+cost::FitErrors errors_of(const cost::OperatorModel& model, std::span<const Sample> samples) {
+  cost::FitErrors out;
+  out.n = static_cast<std::int64_t>(samples.size());
+  if (samples.empty()) return out;
+  std::vector<double> ape;
+  for (const Sample& s : samples) {
+    const double e = model.microseconds(s.shape, cost::Buffers::replayed) / s.microseconds - 1;
+    ape.push_back(std::abs(e)), out.bias += e, out.mape += std::abs(e);
+  }
+  out.bias /= static_cast<double>(out.n), out.mape /= static_cast<double>(out.n);
+  std::ranges::sort(ape);
+  out.median_ape = quantile(ape, 0.5), out.p90_ape = quantile(ape, 0.9);
+  return out;
+}
+
+cost::OperatorFit fit_operator(std::string_view kernel, std::span<const Sample> given,
+                               const cost::Device& device, const FitOptions& options) {
+  KVSIM_CHECK(!given.empty(), "no rows to fit {} to", kernel);
+  const std::vector<Sample> samples = shuffled(given, options.seed);
+  const std::span<const Sample> all(samples),
+      scouts = all.subspan(0, std::min(scouting_rows, all.size()));
+
+  const cost::Form* best_form = nullptr;
+  std::optional<Minimum> best;
+  for (const cost::Form* form : rivals(kernel, samples, options.form)) {
+    const Problem scout{*form, device, scouts};
+    LeastSquares p = scout.least_squares();
+    p.iterations = 25;
+    for (std::vector<double>& start : starts_of(*form, options)) {
+      Minimum m = minimise(p, std::move(start));
+      if (!best || m.loss < best->loss) best = std::move(m), best_form = form;
+    }
+  }
+  const Problem full{*best_form, device, all};
+  LeastSquares p = full.least_squares();
+  p.iterations = 15;
+  best = minimise(p, best->x);
+
+  cost::OperatorFit fit;
+  fit.kernel = kernel, fit.form = best_form->name;
+  for (std::size_t j = 0; j < best->x.size(); ++j) {
+    fit.parameter_names.emplace_back(best_form->parameters[j].name);
+    fit.parameters.push_back(std::exp(best->x[j]));
+  }
+  fit.covariance = best->covariance;
+  set_range(fit, *best_form, all);
+  if (options.tables && best_form->name != cost::baseline_form) {
+    std::vector<Residual> residuals;
+    for (const Sample& s : all)
+      residuals.push_back(
+          {best_form->features(s.shape),
+           std::log(s.microseconds / best_form->microseconds(s.shape, device, fit.parameters,
+                                                             cost::Buffers::replayed)),
+           1});
+    fit.tables = fit_tables(residuals, static_cast<int>(best_form->feature_names.size()));
+  }
+  const cost::OperatorModel model(fit, device);
+  fit.errors = errors_of(model, all);
+  std::vector<double> logs;
+  for (const Sample& s : all)
+    logs.push_back(std::log(s.microseconds / model.microseconds(s.shape, cost::Buffers::replayed)));
+  std::ranges::sort(logs);
+  for (const double share : {0.05, 0.25, 0.5, 0.75, 0.95})
+    fit.log_quantiles.push_back(quantile(logs, share));
+  // 1.645 deviations of a normal spread hold the middle 90 %.
+  fit.log_sigma = (fit.log_quantiles.back() - fit.log_quantiles.front()) / (2 * 1.645);
+  return fit;
+}
+
+OperatorKey key_of(const Measurement& m) {
+  OperatorKey k{"", m.gpu, m.framework, m.version, m.backend, m.dtype, m.kv_dtype, m.regime};
+  if (!m.figures.empty()) k.kernel = m.figures.front().kernel;
+  return k;
+}
+
+}  // namespace kvsim::calibrate

@@ -1,0 +1,168 @@
+#include "calibrate/fit/tables.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace kvsim::calibrate {
+namespace {
+
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+using Tables = std::vector<cost::ResidualTable>;
+
+constexpr double robust_scale = 0.05;
+constexpr int folds = 4;
+
+struct Edges {
+  std::vector<double> low, high;
+};
+
+Edges edges_of(std::span<const Residual> rows, int features) {
+  Edges e;
+  for (std::size_t f = 0; f < static_cast<std::size_t>(features); ++f) {
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (const Residual& r : rows)
+      low = std::min(low, r.features[f]), high = std::max(high, r.features[f]);
+    e.low.push_back(low), e.high.push_back(high);
+  }
+  return e;
+}
+
+cost::ResidualTable blank(const std::vector<int>& axes, const Edges& e, int knots) {
+  cost::ResidualTable t;
+  std::size_t size = 1;
+  for (const int feature : axes) {
+    const auto f = static_cast<std::size_t>(feature);
+    cost::ResidualTable::Axis axis{feature, {}};
+    for (int i = 0; i < knots; ++i)
+      axis.knots.push_back(e.low[f] + (e.high[f] - e.low[f]) * i / (knots - 1));
+    size *= axis.knots.size();
+    t.axes.push_back(std::move(axis));
+  }
+  t.values.assign(size, 0);
+  return t;
+}
+
+// Ridge on the values and on their second differences along each axis, reweighted for robustness.
+void solve(Tables& tables, std::span<const Residual> rows, double stiffness) {
+  Eigen::Index n = 0;
+  std::vector<Eigen::Index> offset;
+  for (const auto& t : tables) offset.push_back(n), n += static_cast<Eigen::Index>(t.values.size());
+  MatrixXd penalty = MatrixXd::Zero(n, n);
+  for (std::size_t k = 0; k < tables.size(); ++k) {
+    const auto& t = tables[k];
+    const auto last = static_cast<Eigen::Index>(t.axes.back().knots.size());
+    const Eigen::Index size = static_cast<Eigen::Index>(t.values.size()), o = offset[k];
+    const auto curve = [&](Eigen::Index a, Eigen::Index b, Eigen::Index c) {
+      const std::array<std::pair<Eigen::Index, double>, 3> terms{{{a, 1}, {b, -2}, {c, 1}}};
+      for (const auto& [i, u] : terms)
+        for (const auto& [j, v] : terms) penalty(o + i, o + j) += stiffness * u * v;
+    };
+    for (Eigen::Index i = 0; i < size; ++i) {
+      penalty(o + i, o + i) += 0.05 * stiffness + 1e-6;
+      if (i % last + 2 < last) curve(i, i + 1, i + 2);
+      if (t.axes.size() == 2 && i + 2 * last < size) curve(i, i + last, i + 2 * last);
+    }
+  }
+  std::vector<double> left(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) left[i] = rows[i].log_ratio;
+  VectorXd x = VectorXd::Zero(n);
+  for (int round = 0; round < 4; ++round) {
+    MatrixXd a = penalty;
+    VectorXd b = VectorXd::Zero(n);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double z = left[i] / robust_scale;
+      const double w = rows[i].weight / std::sqrt(1 + z * z);
+      std::array<std::pair<Eigen::Index, double>, 24> used{};
+      std::size_t count = 0;
+      for (std::size_t k = 0; k < tables.size(); ++k) {
+        std::array<cost::ResidualTable::Term, 4> terms{};
+        for (int t = 0, m = tables[k].terms(rows[i].features, terms); t < m; ++t) {
+          const auto& term = terms[static_cast<std::size_t>(t)];
+          if (term.weight > 0)
+            used[count++] = {offset[k] + static_cast<Eigen::Index>(term.index), term.weight};
+        }
+      }
+      for (std::size_t p = 0; p < count; ++p) {
+        b(used[p].first) += w * used[p].second * rows[i].log_ratio;
+        for (std::size_t q = 0; q < count; ++q)
+          a(used[p].first, used[q].first) += w * used[p].second * used[q].second;
+      }
+    }
+    x = a.ldlt().solve(b);
+    for (std::size_t k = 0; k < tables.size(); ++k)
+      for (std::size_t i = 0; i < tables[k].values.size(); ++i)
+        tables[k].values[i] = x(offset[k] + static_cast<Eigen::Index>(i));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      left[i] = rows[i].log_ratio;
+      for (const auto& t : tables) left[i] -= t.at(rows[i].features);
+    }
+  }
+}
+
+double mean_error(const Tables& tables, std::span<const Residual> rows) {
+  double sum = 0, weights = 0;
+  for (const Residual& r : rows) {
+    double left = r.log_ratio;
+    for (const auto& t : tables) left -= t.at(r.features);
+    sum += r.weight * std::abs(left), weights += r.weight;
+  }
+  return weights > 0 ? sum / weights : 0;
+}
+
+// Error of tables of this shape over folds that each leave a quarter out.
+double cross_validated(const Tables& shape, std::span<const Residual> rows, double stiffness) {
+  double sum = 0;
+  for (int fold = 0; fold < folds; ++fold) {
+    std::vector<Residual> kept, left;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      (static_cast<int>(i % folds) == fold ? left : kept).push_back(rows[i]);
+    Tables t = shape;
+    solve(t, kept, stiffness);
+    sum += mean_error(t, left);
+  }
+  return sum / folds;
+}
+
+}  // namespace
+
+Tables fit_tables(std::span<const Residual> rows, int features) {
+  if (rows.size() < 60 || features < 1) return {};
+  const Edges e = edges_of(rows, features);
+  std::vector<std::vector<int>> pairs;
+  for (int a = 0; a < features; ++a) {
+    const auto i = static_cast<std::size_t>(a);
+    if (e.high[i] - e.low[i] < 0.5) continue;
+    bool paired = false;
+    for (int b = a + 1; b < features; ++b) {
+      const auto j = static_cast<std::size_t>(b);
+      if (e.high[j] - e.low[j] < 0.5) continue;
+      pairs.push_back({a, b}), paired = true;
+    }
+    if (!paired && pairs.empty()) pairs.push_back({a});
+  }
+  Tables best;
+  double lowest = 0.99 * mean_error({}, rows);  // a table has to be worth its numbers
+  for (const int knots : {5, 8}) {
+    Tables all;
+    for (const auto& pair : pairs) all.push_back(blank(pair, e, knots));
+    std::vector<Tables> candidates{all};
+    for (const auto& one : all) candidates.push_back({one});
+    for (Tables& shape : candidates) {
+      std::size_t numbers = 0;
+      for (const auto& t : shape) numbers += t.values.size();
+      if (numbers * 3 > rows.size()) continue;
+      for (const double stiffness : {1.0, 10.0}) {
+        const double error = cross_validated(shape, rows, stiffness);
+        if (error >= lowest) continue;
+        lowest = 0.995 * error, best = shape;
+        solve(best, rows, stiffness);
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace kvsim::calibrate
