@@ -11,11 +11,12 @@ class Constant final : public CostModel {
   double step_seconds(const StepShape&) const override { return seconds_; }
   StepBill bill(const StepShape&) const override {
     StepBill b;
-    b.operators.push_back({"step", seconds_, 0, 0, 1, Binds::launch});
+    b.operators.push_back({"step", seconds_, 0, 0, 1, Binds::launch, Source::constant});
     b.seconds = seconds_;
     b.binds = Binds::launch;
     return b;
   }
+  Spread spread(const StepShape&) const override { return {}; }
   Source source() const override { return Source::constant; }
   std::string describe() const override {
     return fmt::format("every step takes {} s, as the scenario says", seconds_);

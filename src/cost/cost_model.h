@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,21 @@ struct OperatorTime {
   double bytes = 0;        // HBM traffic; link traffic for communication
   std::int64_t calls = 0;  // kernel launches
   Binds binds = Binds::memory_bandwidth;
+  Source source = Source::datasheet;
+  // How far its shape lies outside the calibrated range, in doublings; 0 inside, and where nothing
+  // was calibrated.
+  double octaves_outside = 0;
+};
+
+// One end of an interval.
+enum class End { low, high };
+
+// How far a time may be off, as natural logarithms of the factor: nine true times in ten lie
+// between predicted * exp(-below) and predicted * exp(above). Neither is negative.
+struct Spread {
+  double below = 0, above = 0;
+  bool none() const { return below == 0 && above == 0; }
+  double factor(End end) const { return std::exp(end == End::low ? -below : above); }
 };
 
 struct StepBill {
@@ -52,12 +68,20 @@ class CostModel {
   virtual double step_seconds(const StepShape& shape) const = 0;
   // The same time with its parts, for reports; may allocate. bill(s).seconds == step_seconds(s).
   virtual StepBill bill(const StepShape& shape) const = 0;
+  // How far step_seconds() of this shape may be off: scatter of the operators about their fits, and
+  // what the model leaves out. Allocates nothing.
+  virtual Spread spread(const StepShape& shape) const = 0;
   virtual Source source() const = 0;
   virtual std::string describe() const = 0;  // one sentence: source and known error
 };
 
 // Every step takes `step` (scheduler tests).
 std::unique_ptr<CostModel> make_constant(Duration step);
+
+// Every step takes `factor` times as long as in `model`; the factor is above 0. The spread stays.
+std::unique_ptr<CostModel> make_scaled(std::shared_ptr<const CostModel> model, double factor);
+// Every step takes as long as at one end of its own spread.
+std::unique_ptr<CostModel> make_at_end(std::shared_ptr<const CostModel> model, End end);
 
 struct RooflineOptions {
   spec::ParallelPlan plan;

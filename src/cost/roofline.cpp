@@ -67,6 +67,7 @@ class Roofline final : public CostModel {
     return b;
   }
 
+  Spread spread(const StepShape&) const override { return {spread_below, spread_above}; }
   Source source() const override { return Source::datasheet; }
   std::string describe() const override {
     return "datasheet roofline of " + gpu_ +

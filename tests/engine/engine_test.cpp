@@ -65,6 +65,7 @@ class LinearCost final : public cost::CostModel {
     return 1e-3 + 1e-6 * static_cast<double>(s.tokens);
   }
   cost::StepBill bill(const cost::StepShape&) const override { return {}; }
+  cost::Spread spread(const cost::StepShape&) const override { return {}; }
   cost::Source source() const override { return cost::Source::datasheet; }
   std::string describe() const override { return "linear"; }
 };
