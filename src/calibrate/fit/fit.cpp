@@ -39,6 +39,13 @@ std::vector<Sample> shuffled(std::span<const Sample> samples, std::uint64_t seed
   return out;
 }
 
+// By how much the loss on unseen rows is expected to exceed that on the fitted ones (Akaike's final
+// prediction error): of two rivals on few rows the one with fewer parameters may be the better.
+double flattery(std::size_t rows, std::size_t parameters) {
+  const double n = static_cast<double>(rows), k = static_cast<double>(parameters);
+  return (n + k) / std::max(1.0, n - k);
+}
+
 struct Problem {
   const cost::Form& form;
   const cost::Device& device;
@@ -121,13 +128,15 @@ cost::OperatorFit fit_operator(std::string_view kernel, std::span<const Sample> 
 
   const cost::Form* best_form = nullptr;
   std::optional<Minimum> best;
+  double least = 0;
   for (const cost::Form* form : rivals(kernel, samples, options.form)) {
     const Problem scout{*form, device, scouts};
     LeastSquares p = scout.least_squares();
     p.iterations = 25;
     for (std::vector<double>& start : starts_of(*form, options)) {
       Minimum m = minimise(p, std::move(start));
-      if (!best || m.loss < best->loss) best = std::move(m), best_form = form;
+      const double expected = m.loss * flattery(scouts.size(), form->parameters.size());
+      if (!best || expected < least) least = expected, best = std::move(m), best_form = form;
     }
   }
   const Problem full{*best_form, device, all};
@@ -169,6 +178,11 @@ cost::OperatorFit fit_operator(std::string_view kernel, std::span<const Sample> 
 OperatorKey key_of(const Measurement& m) {
   OperatorKey k{"", m.gpu, m.framework, m.version, m.backend, m.dtype, m.kv_dtype, m.regime};
   if (!m.figures.empty()) k.kernel = m.figures.front().kernel;
+  if (k.kernel == "comm") {
+    k.dtype.clear();  // a message is its bytes, whatever they hold
+    constexpr std::string_view per_node = "_devpernode";  // vidur's GPUs per node: in the shape
+    if (const auto at = k.backend.find(per_node); at != std::string::npos) k.backend.resize(at);
+  }
   return k;
 }
 

@@ -14,18 +14,24 @@ using Tables = std::vector<cost::ResidualTable>;
 
 constexpr double robust_scale = 0.05;
 constexpr int folds = 4;
+// Tables of so few numbers may have one for each row: their stiffness holds what no row does.
+constexpr std::size_t few_numbers = 64;
 
 struct Edges {
   std::vector<double> low, high;
+  std::vector<std::vector<double>> values;  // distinct ones, ascending
 };
 
 Edges edges_of(std::span<const Residual> rows, int features) {
   Edges e;
   for (std::size_t f = 0; f < static_cast<std::size_t>(features); ++f) {
-    double low = HUGE_VAL, high = -HUGE_VAL;
-    for (const Residual& r : rows)
-      low = std::min(low, r.features[f]), high = std::max(high, r.features[f]);
-    e.low.push_back(low), e.high.push_back(high);
+    std::vector<double> values;
+    for (const Residual& r : rows) values.push_back(r.features[f]);
+    std::ranges::sort(values);
+    const auto repeated = std::ranges::unique(values);
+    values.erase(repeated.begin(), repeated.end());
+    e.low.push_back(values.front()), e.high.push_back(values.back());
+    e.values.push_back(std::move(values));
   }
   return e;
 }
@@ -36,8 +42,12 @@ cost::ResidualTable blank(const std::vector<int>& axes, const Edges& e, int knot
   for (const int feature : axes) {
     const auto f = static_cast<std::size_t>(feature);
     cost::ResidualTable::Axis axis{feature, {}};
-    for (int i = 0; i < knots; ++i)
-      axis.knots.push_back(e.low[f] + (e.high[f] - e.low[f]) * i / (knots - 1));
+    // A feature of few values (counts of GPUs) has its knots there.
+    if (e.values[f].size() <= static_cast<std::size_t>(knots))
+      axis.knots = e.values[f];
+    else
+      for (int i = 0; i < knots; ++i)
+        axis.knots.push_back(e.low[f] + (e.high[f] - e.low[f]) * i / (knots - 1));
     size *= axis.knots.size();
     t.axes.push_back(std::move(axis));
   }
@@ -129,7 +139,7 @@ double cross_validated(const Tables& shape, std::span<const Residual> rows, doub
 }  // namespace
 
 Tables fit_tables(std::span<const Residual> rows, int features) {
-  if (rows.size() < 60 || features < 1) return {};
+  if (rows.size() < 30 || features < 1) return {};
   const Edges e = edges_of(rows, features);
   std::vector<std::vector<int>> pairs;
   for (int a = 0; a < features; ++a) {
@@ -145,7 +155,7 @@ Tables fit_tables(std::span<const Residual> rows, int features) {
   }
   Tables best;
   double lowest = 0.99 * mean_error({}, rows);  // a table has to be worth its numbers
-  for (const int knots : {5, 8}) {
+  for (const int knots : {5, 8, 12}) {
     Tables all;
     for (const auto& pair : pairs) all.push_back(blank(pair, e, knots));
     std::vector<Tables> candidates{all};
@@ -153,8 +163,9 @@ Tables fit_tables(std::span<const Residual> rows, int features) {
     for (Tables& shape : candidates) {
       std::size_t numbers = 0;
       for (const auto& t : shape) numbers += t.values.size();
-      if (numbers * 3 > rows.size()) continue;
-      for (const double stiffness : {1.0, 10.0}) {
+      if (numbers > std::max(rows.size() / 3, std::min(rows.size(), few_numbers))) continue;
+      if (knots > 8 && numbers > few_numbers) continue;
+      for (const double stiffness : {0.2, 1.0, 10.0}) {
         const double error = cross_validated(shape, rows, stiffness);
         if (error >= lowest) continue;
         lowest = 0.995 * error, best = shape;
