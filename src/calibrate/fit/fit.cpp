@@ -14,6 +14,11 @@ namespace kvsim::calibrate {
 namespace {
 
 constexpr std::size_t scouting_rows = 400;  // on which forms and starts are compared
+// What a parameter's departure from its start by a factor of e counts, as a row's log error would.
+// It holds parameters that no row tells of, and hardly moves the others.
+constexpr double pull = 0.02;
+// A log ratio of cold to replayed time at which a row's residual counts half in the tables.
+constexpr double warm = 0.15;
 
 std::vector<const cost::Form*> rivals(std::string_view kernel, std::span<const Sample> samples,
                                       std::string_view only) {
@@ -50,12 +55,13 @@ struct Problem {
   const cost::Form& form;
   const cost::Device& device;
   std::span<const Sample> samples;
+  std::span<const double> origin;  // logarithms that parameters are pulled to
 
   LeastSquares least_squares() const {
     LeastSquares p;
     for (const cost::Parameter& q : form.parameters)
       p.low.push_back(std::log(q.low)), p.high.push_back(std::log(q.high));
-    p.rows = samples.size();
+    p.rows = samples.size() + origin.size();
     p.residuals = [this](std::span<const double> x, std::span<double> out) {
       std::vector<double> values(x.size());
       for (std::size_t j = 0; j < x.size(); ++j) values[j] = std::exp(x[j]);
@@ -63,23 +69,28 @@ struct Problem {
         out[i] =
             std::log(form.microseconds(samples[i].shape, device, values, cost::Buffers::replayed) /
                      samples[i].microseconds);
+      for (std::size_t j = 0; j < origin.size(); ++j)
+        out[samples.size() + j] = pull * (x[j] - origin[j]);
     };
     return p;
   }
 };
 
+// The first is what parameters are pulled to: a fit of the same form elsewhere, which says more
+// than what the form's author found plausible, or else that.
 std::vector<std::vector<double>> starts_of(const cost::Form& form, const FitOptions& options) {
-  std::vector<double> first;
-  for (const cost::Parameter& q : form.parameters) first.push_back(std::log(q.start));
-  std::vector<std::vector<double>> out{first};
+  std::vector<std::vector<double>> out;
   if (options.near && options.near->form == form.name &&
-      options.near->parameters.size() == first.size()) {
+      options.near->parameters.size() == form.parameters.size()) {
     out.emplace_back();
     for (const double v : options.near->parameters) out.back().push_back(std::log(v));
   }
+  std::vector<double> plausible;
+  for (const cost::Parameter& q : form.parameters) plausible.push_back(std::log(q.start));
+  out.push_back(plausible);
   for (int s = 1; s < options.starts; ++s) {
     random::Stream stream(options.seed, "fit starts", static_cast<std::uint64_t>(s));
-    out.push_back(first);
+    out.push_back(plausible);
     for (double& x : out.back()) x += 0.5 * stream.normal();
   }
   return out;
@@ -130,16 +141,18 @@ cost::OperatorFit fit_operator(std::string_view kernel, std::span<const Sample> 
   std::optional<Minimum> best;
   double least = 0;
   for (const cost::Form* form : rivals(kernel, samples, options.form)) {
-    const Problem scout{*form, device, scouts};
+    const std::vector<std::vector<double>> starts = starts_of(*form, options);
+    const Problem scout{*form, device, scouts, starts.front()};
     LeastSquares p = scout.least_squares();
     p.iterations = 25;
-    for (std::vector<double>& start : starts_of(*form, options)) {
-      Minimum m = minimise(p, std::move(start));
+    for (const std::vector<double>& start : starts) {
+      Minimum m = minimise(p, start);
       const double expected = m.loss * flattery(scouts.size(), form->parameters.size());
       if (!best || expected < least) least = expected, best = std::move(m), best_form = form;
     }
   }
-  const Problem full{*best_form, device, all};
+  const std::vector<double> origin = starts_of(*best_form, options).front();
+  const Problem full{*best_form, device, all, origin};
   LeastSquares p = full.least_squares();
   p.iterations = 15;
   best = minimise(p, best->x);
@@ -153,13 +166,17 @@ cost::OperatorFit fit_operator(std::string_view kernel, std::span<const Sample> 
   fit.covariance = best->covariance;
   set_range(fit, *best_form, all);
   if (options.tables && best_form->name != cost::baseline_form) {
+    // What a warm L2 cache leaves over must not go into the times of cold calls.
     std::vector<Residual> residuals;
-    for (const Sample& s : all)
-      residuals.push_back(
-          {best_form->features(s.shape),
-           std::log(s.microseconds / best_form->microseconds(s.shape, device, fit.parameters,
-                                                             cost::Buffers::replayed)),
-           1});
+    for (const Sample& s : all) {
+      const auto us = [&](cost::Buffers buffers) {
+        return best_form->microseconds(s.shape, device, fit.parameters, buffers);
+      };
+      const double replayed = us(cost::Buffers::replayed);
+      const double gain = std::log(us(cost::Buffers::cold) / replayed) / warm;
+      residuals.push_back({best_form->features(s.shape), std::log(s.microseconds / replayed),
+                           1 / (1 + gain * gain)});
+    }
     fit.tables = fit_tables(residuals, static_cast<int>(best_form->feature_names.size()));
   }
   const cost::OperatorModel model(fit, device);
