@@ -1,9 +1,9 @@
 #include "calibrate/fit/fit.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
-#include <optional>
 
 #include "calibrate/fit/least_squares.h"
 #include "calibrate/fit/tables.h"
@@ -13,7 +13,15 @@
 namespace kvsim::calibrate {
 namespace {
 
-constexpr std::size_t scouting_rows = 400;  // on which forms and starts are compared
+// Rivals are weeded out on few rows from one start, the rest compared on more rows from all starts,
+// and the last ones on all rows.
+struct Round {
+  std::size_t rows, starts;
+  int iterations;
+  std::size_t kept;  // forms
+};
+constexpr std::array<Round, 2> rounds{{{200, 1, 10, 4}, {400, 99, 25, 2}}};
+constexpr int last_iterations = 15;
 // What a parameter's departure from its start by a factor of e counts, as a row's log error would.
 // It holds parameters that no row tells of, and hardly moves the others.
 constexpr double pull = 0.02;
@@ -96,6 +104,35 @@ std::vector<std::vector<double>> starts_of(const cost::Form& form, const FitOpti
   return out;
 }
 
+struct Rival {
+  const cost::Form* form;
+  Minimum minimum;
+  double expected = HUGE_VAL;  // loss on unseen rows
+};
+
+// Fits each rival from its starts and keeps the round's best.
+void compare(std::vector<Rival>& rivals_left, std::span<const Sample> rows,
+             const cost::Device& device, const FitOptions& options, const Round& round) {
+  for (Rival& r : rivals_left) {
+    r.expected = HUGE_VAL;
+    std::vector<std::vector<double>> starts = starts_of(*r.form, options);
+    starts.resize(std::min(starts.size(), round.starts));
+    const Problem problem{*r.form, device, rows, starts.front()};
+    LeastSquares p = problem.least_squares();
+    p.iterations = round.iterations;
+    for (const std::vector<double>& start : starts) {
+      Minimum m = minimise(p, start);
+      const double expected = m.loss * flattery(rows.size(), r.form->parameters.size());
+      if (expected < r.expected || r.minimum.x.empty())
+        r.expected = expected, r.minimum = std::move(m);
+    }
+  }
+  std::ranges::stable_sort(rivals_left, {}, &Rival::expected);
+  if (rivals_left.size() > round.kept)
+    rivals_left.erase(rivals_left.begin() + static_cast<std::ptrdiff_t>(round.kept),
+                      rivals_left.end());
+}
+
 double quantile(const std::vector<double>& sorted, double share) {
   const double at = share * static_cast<double>(sorted.size() - 1);
   const auto low = static_cast<std::size_t>(at);
@@ -134,28 +171,24 @@ cost::OperatorFit fit_operator(std::string_view kernel, std::span<const Sample> 
                                const cost::Device& device, const FitOptions& options) {
   KVSIM_CHECK(!given.empty(), "no rows to fit {} to", kernel);
   const std::vector<Sample> samples = shuffled(given, options.seed);
-  const std::span<const Sample> all(samples),
-      scouts = all.subspan(0, std::min(scouting_rows, all.size()));
+  const std::span<const Sample> all(samples);
 
-  const cost::Form* best_form = nullptr;
-  std::optional<Minimum> best;
-  double least = 0;
-  for (const cost::Form* form : rivals(kernel, samples, options.form)) {
-    const std::vector<std::vector<double>> starts = starts_of(*form, options);
-    const Problem scout{*form, device, scouts, starts.front()};
-    LeastSquares p = scout.least_squares();
-    p.iterations = 25;
-    for (const std::vector<double>& start : starts) {
-      Minimum m = minimise(p, start);
-      const double expected = m.loss * flattery(scouts.size(), form->parameters.size());
-      if (!best || expected < least) least = expected, best = std::move(m), best_form = form;
-    }
+  std::vector<Rival> left;
+  for (const cost::Form* form : rivals(kernel, samples, options.form)) left.push_back({form, {}});
+  for (const Round& round : rounds)
+    if (&round == &rounds.back() || left.size() > round.kept)
+      compare(left, all.subspan(0, std::min(round.rows, all.size())), device, options, round);
+  for (Rival& r : left) {
+    const std::vector<double> origin = starts_of(*r.form, options).front();
+    const Problem full{*r.form, device, all, origin};
+    LeastSquares p = full.least_squares();
+    p.iterations = last_iterations;
+    r.minimum = minimise(p, std::move(r.minimum.x));
+    r.expected = r.minimum.loss * flattery(all.size(), r.form->parameters.size());
   }
-  const std::vector<double> origin = starts_of(*best_form, options).front();
-  const Problem full{*best_form, device, all, origin};
-  LeastSquares p = full.least_squares();
-  p.iterations = 15;
-  best = minimise(p, best->x);
+  const Rival& winner = *std::ranges::min_element(left, {}, &Rival::expected);
+  const cost::Form* best_form = winner.form;
+  const Minimum* best = &winner.minimum;
 
   cost::OperatorFit fit;
   fit.kernel = kernel, fit.form = best_form->name;
