@@ -233,6 +233,9 @@ OperatorKey key_of(const Measurement& m) {
     constexpr std::string_view per_node = "_devpernode";  // vidur's GPUs per node: in the shape
     if (const auto at = k.backend.find(per_node); at != std::string::npos) k.backend.resize(at);
   }
+  // Rows of one block with other projections run other kernels around the core.
+  if (const Mla* s = std::get_if<Mla>(&m.shape); s && !s->gemm_dtype.empty())
+    k.regime += ":" + s->gemm_dtype;
   return k;
 }
 

@@ -11,7 +11,8 @@ std::span<const Form> forms() {
     std::vector<Form> out;
     for (const auto part :
          {gemm_forms(), decode_attention_forms(), prefill_attention_forms(), mla_forms(),
-          moe_forms(), collective_forms(), exchange_forms(), elementwise_forms(), baseline_forms()})
+          mla_module_forms(), mla_bmm_forms(), moe_forms(), collective_forms(), exchange_forms(),
+          elementwise_forms(), baseline_forms()})
       out.insert(out.end(), part.begin(), part.end());
     return out;
   }();

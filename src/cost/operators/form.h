@@ -57,6 +57,8 @@ std::span<const Form> gemm_forms();
 std::span<const Form> decode_attention_forms();
 std::span<const Form> prefill_attention_forms();
 std::span<const Form> mla_forms();
+std::span<const Form> mla_module_forms();
+std::span<const Form> mla_bmm_forms();
 std::span<const Form> moe_forms();
 std::span<const Form> collective_forms();
 std::span<const Form> exchange_forms();
