@@ -12,7 +12,7 @@ namespace {
 using config::Kind;
 using config::Value;
 
-constexpr std::array<std::pair<std::string_view, Better>, 28> directions{{
+constexpr std::array<std::pair<std::string_view, Better>, 29> directions{{
     {"completed", Better::higher},
     {"failed", Better::lower},
     {"duration", Better::lower},
@@ -38,6 +38,7 @@ constexpr std::array<std::pair<std::string_view, Better>, 28> directions{{
     {"usd_per_million_output_tokens", Better::lower},
     {"usd_per_million_total_tokens", Better::lower},
     {"energy_wh", Better::lower},
+    {"energy_wh_per_million_output_tokens", Better::lower},
     {"queue_growth_per_s", Better::lower},
     {"waiting_at_last_arrival", Better::lower},
     {"mean_waiting", Better::lower},

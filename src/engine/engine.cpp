@@ -73,7 +73,7 @@ Duration Engine::begin_step(Time now) {
   KVSIM_CHECK(duration.value() > 0, "a step of {} tokens takes no time", shape_.tokens);
   totals_.busy += duration;
   totals_.scheduled_tokens += shape_.tokens;
-  if (totals_.steps <= bill_first || totals_.steps % bill_every == 0) sample_bill();
+  if (totals_.steps <= bill_first || totals_.steps % bill_every == 0) sample_bill(duration);
   account(now);
   measure_kv(duration);
   check_progress(now);
@@ -304,7 +304,7 @@ void Engine::emit_tokens(Time now) {
   recorder_.output_tokens(now, emitted);
 }
 
-void Engine::sample_bill() {
+void Engine::sample_bill(Duration step) {
   const cost::Source source = setup_.cost->source();
   if (source == cost::Source::constant) return;
   const cost::StepBill bill = setup_.cost->bill(shape_);
@@ -314,13 +314,20 @@ void Engine::sample_bill() {
   const double seconds = to_seconds(totals_.busy) - sampled_s_;
   for (const cost::OperatorTime& op : bill.operators)
     totals_.bound_s[static_cast<std::size_t>(op.binds)] += op.seconds / parts * seconds;
+  // A step that waits for the host computes for a part of its time.
+  if (setup_.power)
+    totals_.full_load_s +=
+        setup_.power->load(bill) * std::min(1.0, bill.seconds / to_seconds(step)) * seconds;
   sampled_s_ += seconds;
 }
 
 Engine::Totals Engine::totals() const {
   Totals t = totals_;
-  if (sampled_s_ > 0)
-    for (double& part : t.bound_s) part *= to_seconds(t.busy) / sampled_s_;
+  if (sampled_s_ > 0) {
+    const double all = to_seconds(t.busy) / sampled_s_;
+    for (double& part : t.bound_s) part *= all;
+    t.full_load_s *= all;
+  }
   return t;
 }
 

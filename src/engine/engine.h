@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cost/cost_model.h"
+#include "cost/power.h"
 #include "cost/step_fill.h"
 #include "engine/profile.h"
 #include "engine/registry.h"
@@ -43,7 +44,8 @@ struct EngineSetup {
   SchedulerLimits limits;
   std::shared_ptr<const cost::CostModel> cost;  // equal replicas share one; immutable
   const spec::ModelSpec* model = nullptr;
-  double host_token_seconds = 0;  // to bring the KV of a token from the host, of all layers
+  std::optional<cost::Power> power;  // of one GPU; absent: nothing is said about energy
+  double host_token_seconds = 0;     // to bring the KV of a token from the host, of all layers
   int engine_index = 0;
   int pool_index = 0;
 };
@@ -83,6 +85,7 @@ class Engine {
   struct Totals {
     std::int64_t steps = 0, scheduled_tokens = 0;
     Duration busy{};
+    double full_load_s = 0;  // seconds at the power limit that draw what the steps drew over idle
     std::array<double, 4> bound_s{};  // seconds by cost::Binds, scaled up from sampled steps
     std::int64_t refused_kv = 0, refused_seqs = 0, refused_tokens = 0;
     std::int64_t truncated = 0;  // requests whose output max_model_len cuts short
@@ -107,7 +110,7 @@ class Engine {
   void start_requests(Time now);
   void emit_tokens(Time now);
   void report_finished(Slot slot, Time now);
-  void sample_bill();
+  void sample_bill(Duration step);
 
   EngineSetup setup_;
   metrics::Recorder& recorder_;

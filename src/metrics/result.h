@@ -75,6 +75,9 @@ struct EngineResult {
   std::int64_t steps = 0;
   double busy_s = 0;  // in steps; the parts below add up to it
   double compute_s = 0, memory_s = 0, link_s = 0, launch_s = 0, constant_s = 0;
+  // Mean draw of one GPU over the duration, in watts, an estimate (cost/power.h); absent where the
+  // GPU states no power limit and under constant steps, whose load nobody knows.
+  std::optional<double> mean_power_w;
   std::int64_t scheduled_tokens = 0;
   // Steps after which a request was left waiting, by what refused it.
   std::int64_t steps_refused_kv = 0, steps_refused_seqs = 0, steps_refused_tokens = 0;
@@ -86,7 +89,9 @@ struct EngineResult {
 struct Cost {
   double gpu_hours = 0;
   std::optional<double> usd_per_million_output_tokens, usd_per_million_total_tokens;
-  std::optional<double> energy_wh;  // absent until power is modelled
+  // Of all GPUs over the duration; absent where one of them has no mean_power_w.
+  std::optional<double> energy_wh;
+  std::optional<double> energy_wh_per_million_output_tokens;  // absent without output tokens, too
 };
 
 struct Verdict {

@@ -174,14 +174,31 @@ void judge(RunResult& result) {
   }
 }
 
+namespace {
+
+std::optional<double> energy_wh(const RunResult& result) {
+  if (result.engines.empty()) return std::nullopt;
+  double watts = 0;
+  for (const EngineResult& engine : result.engines) {
+    if (!engine.mean_power_w) return std::nullopt;
+    watts += engine.gpus * *engine.mean_power_w;
+  }
+  return watts * result.summary.duration / 3600;
+}
+
+}  // namespace
+
 void price(RunResult& result, std::optional<double> gpu_hour_usd) {
   double gpus = 0;
   for (const EngineResult& engine : result.engines) gpus += engine.gpus;
   Cost& c = result.cost;
   c.gpu_hours = gpus * result.summary.duration / 3600;
+  const auto output = static_cast<double>(result.summary.total_output_tokens);
+  c.energy_wh = energy_wh(result);
+  if (c.energy_wh && output > 0)
+    c.energy_wh_per_million_output_tokens = *c.energy_wh / output * 1e6;
   if (!gpu_hour_usd) return;
   const double usd = c.gpu_hours * *gpu_hour_usd;
-  const auto output = static_cast<double>(result.summary.total_output_tokens);
   const double total = output + static_cast<double>(result.summary.total_input_tokens);
   if (output > 0) c.usd_per_million_output_tokens = usd / output * 1e6;
   if (total > 0) c.usd_per_million_total_tokens = usd / total * 1e6;

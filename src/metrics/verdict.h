@@ -17,7 +17,8 @@ namespace kvsim::metrics {
 //                     floor, or "constant step" under a constant cost model
 void judge(RunResult& result);
 
-// Fills result.cost from the run's duration and GPUs. Without a price the dollars stay absent.
+// Fills result.cost from the run's duration, its GPUs and their mean power. Without a price the
+// dollars stay absent.
 void price(RunResult& result, std::optional<double> gpu_hour_usd);
 
 }  // namespace kvsim::metrics

@@ -70,6 +70,9 @@ std::string figures(const RunResult& r) {
   out += row({"GPU hours", format_count(r.cost.gpu_hours)});
   out += row(
       {"US dollars per million output tokens", optional(r.cost.usd_per_million_output_tokens, "")});
+  out += row({"GPU energy (estimate, +-25 %)", optional(r.cost.energy_wh, " Wh")});
+  out += row({"The same per million output tokens",
+              optional(r.cost.energy_wh_per_million_output_tokens, " Wh")});
   return out + "</table>\n";
 }
 

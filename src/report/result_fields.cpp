@@ -144,6 +144,11 @@ void fields(FieldVisitor& v, EngineResult& e) {
   figure(v, {"link_s", "of these, bound by a link"}, e.link_s);
   figure(v, {"launch_s", "of these, bound by the launch floor"}, e.launch_s);
   figure(v, {"constant_s", "of these, of a constant step"}, e.constant_s);
+  figure(
+      v,
+      {"mean_power_w",
+       "watts of one GPU in the mean over the duration, an estimate; null without a power limit"},
+      e.mean_power_w);
   v.field({"scheduled_tokens", "tokens scheduled in all steps"}, e.scheduled_tokens);
   v.field({"steps_refused_kv", "steps that left a request waiting for KV blocks"},
           e.steps_refused_kv);
@@ -168,7 +173,10 @@ void fields(FieldVisitor& v, Cost& c) {
          c.usd_per_million_output_tokens);
   figure(v, must("usd_per_million_total_tokens", "null without a price"),
          c.usd_per_million_total_tokens);
-  figure(v, must("energy_wh", "null until power is modelled"), c.energy_wh);
+  figure(v, must("energy_wh", "of all GPUs, an estimate; null where one states no power limit"),
+         c.energy_wh);
+  figure(v, {"energy_wh_per_million_output_tokens", "null with energy_wh or without output"},
+         c.energy_wh_per_million_output_tokens);
 }
 
 void fields(FieldVisitor& v, Overload& o) {

@@ -128,6 +128,12 @@ std::string money(const Cost& c) {
     out += fmt::format("   ${} per million tokens in all",
                        format_count(*c.usd_per_million_total_tokens));
   }
+  out += '\n';
+  if (!c.energy_wh) return out;
+  out += fmt::format("Energy  {} Wh of the GPUs (estimate, +-25 %)", format_count(*c.energy_wh));
+  if (c.energy_wh_per_million_output_tokens)
+    out += fmt::format("   {} Wh per million output tokens",
+                       format_count(*c.energy_wh_per_million_output_tokens));
   return out + '\n';
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cluster/simulation.h"
+#include "cost/power.h"
 #include "diag/check.h"
 #include "metrics/verdict.h"
 #include "scenario/pool.h"
@@ -46,8 +47,18 @@ metrics::KvWaste waste(const engine::KvUseMeter& meter) {
   return w;
 }
 
-void add_totals(metrics::EngineResult& e, const engine::Engine& engine,
-                const cost::CostModel& cost) {
+// Of one GPU, from time 0 to `now`. Of a pipeline's stages one works while the others idle.
+std::optional<double> mean_power_w(const ResolvedPool& pool, const engine::Engine::Totals& totals,
+                                   const cost::CostModel& cost, Time now) {
+  const auto power = cost::power_of(pool.gpu);
+  if (!power || cost.source() == cost::Source::constant) return std::nullopt;
+  if (now.nanoseconds() <= 0) return power->idle_w;
+  return power->watts(totals.full_load_s / pool.plan.pipeline_parallel_size /
+                      to_seconds(now - Time{}));
+}
+
+void add_totals(metrics::EngineResult& e, const engine::Engine& engine, const ResolvedPool& pool,
+                const cost::CostModel& cost, Time now) {
   const engine::Engine::Totals t = engine.totals();
   e.total_blocks = engine.profile().usable_blocks();
   e.block_tokens = engine.profile().block_tokens();
@@ -62,6 +73,7 @@ void add_totals(metrics::EngineResult& e, const engine::Engine& engine,
   e.steps_refused_kv = t.refused_kv;
   e.steps_refused_seqs = t.refused_seqs;
   e.steps_refused_tokens = t.refused_tokens;
+  e.mean_power_w = mean_power_w(pool, t, cost, now);
   e.kv_waste = waste(t.kv_use);
 }
 
@@ -113,6 +125,7 @@ metrics::RunResult run(const Resolved& scenario, workload::RequestSource& source
       setup.limits = limits(pool);
       setup.cost = cost;
       setup.model = &pool.model;
+      setup.power = cost::power_of(pool.gpu);
       setup.host_token_seconds = host_token_seconds(pool);
       setup.engine_index = static_cast<int>(engines.size());
       setup.pool_index = static_cast<int>(p);
@@ -138,7 +151,9 @@ metrics::RunResult run(const Resolved& scenario, workload::RequestSource& source
   result.seed = s.seed;
   result.scenario_json = scenario.echo_json();
   for (std::size_t i = 0; i < simulation.engines().size(); ++i)
-    add_totals(result.engines[i], *simulation.engines()[i], *costs[i]);
+    add_totals(result.engines[i], *simulation.engines()[i],
+               scenario.pools[static_cast<std::size_t>(result.engines[i].pool_index)], *costs[i],
+               simulation.now());
   recorder.finish(result, simulation.now());
   result.warnings = scenario.warnings;
   for (std::string& note : source.notes()) result.warnings.push_back(std::move(note));

@@ -177,4 +177,11 @@ TEST_CASE("cost is GPU hours of the run over its tokens") {
   CHECK(result.cost.usd_per_million_output_tokens == 10);
   CHECK(result.cost.usd_per_million_total_tokens == 2.5);
   CHECK_FALSE(result.cost.energy_wh.has_value());
+  result.engines[0].mean_power_w = 300;
+  price(result, {});
+  CHECK_FALSE(result.cost.energy_wh.has_value());
+  result.engines[1].mean_power_w = 500;
+  price(result, {});
+  CHECK(result.cost.energy_wh == 4 * 300 / 2 + 4 * 500 / 2);
+  CHECK(result.cost.energy_wh_per_million_output_tokens == 1600);
 }

@@ -94,7 +94,16 @@ constexpr MetricText metrics[] = {
      "Idle time is paid for too: on an open-loop trace at a low rate this says how badly the GPUs "
      "are used."},
     {"usd_per_million_total_tokens", "the same over prompt and output tokens", ""},
-    {"energy_wh", "energy; null until power is modelled", ""},
+    {"energy_wh",
+     "estimated energy of the GPUs over the duration, good to about 25 %; null without a power "
+     "limit",
+     "Steps draw by the shares of the bandwidth and matrix peaks that they use, GPUs between steps "
+     "15 % of the\n"
+     "limit; hosts, networks and cooling are not in it (docs/explanation/energy.md). Null under "
+     "constant steps."},
+    {"energy_wh_per_million_output_tokens", "energy_wh over output tokens",
+     "Idle GPUs are in it: fuller batches and higher rates bring it down."},
+    {"mean_power_w", "watts of one GPU in the mean over the duration, in engines[]", ""},
 };
 
 }  // namespace
