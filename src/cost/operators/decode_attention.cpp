@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "cost/operators/form.h"
+#include "cost/operators/splits.h"
 
 // Decode attention: one query token per sequence (a few in a speculative verify) over its cached
 // keys and values. Kernels differ in how query heads share a CTA, in the length of a KV tile, and
@@ -108,33 +109,11 @@ double tile_tokens(double head_dim) {
   }
 }
 
-// The fewest splits that fill at least 85 % as much of the last wave as the best count does, over
-// the counts that shorten the longest split. Counts of more than four waves are not looked at.
-double filling_splits(double work, double tiles, double slots) {
-  if (work >= 0.8 * slots) return 1;
-  const double most = std::floor(std::min({128.0, tiles, slots}));
-  const auto filled = [&](double splits) {
-    const double n = work * splits / slots;
-    return n / std::ceil(n);
-  };
-  double best = 0;
-  for (int n = 1; n <= 4; ++n)
-    best = std::max(best, filled(std::clamp(std::floor(n * slots / work), 1.0, most)));
-  for (int n = 1; n <= 4; ++n) {
-    double splits = std::max(1.0, std::ceil(0.85 * best * n * slots / work));
-    const double longest = std::ceil(tiles / splits);
-    if (longest > 1 && std::ceil(tiles / longest) < splits)
-      splits = std::ceil(tiles / (longest - 1));
-    if (splits <= most && work * splits <= n * slots) return splits;
-  }
-  return std::clamp(std::floor(slots / work), 1.0, most);
-}
-
 template <Kernel k>
 double splits_of(double work, double tiles, double sms) {
   switch (k) {
     case Kernel::flash_two:
-      return filling_splits(work, tiles, 2 * sms);
+      return filling_splits(work, tiles, 2 * sms, Counts::shortening);
     case Kernel::flash_three:
       return std::min(32.0, std::ceil(tiles / std::ceil(1.1 * work * tiles / sms)));
     case Kernel::flash_infer:
@@ -153,11 +132,6 @@ double width(double d, std::span<const double> p) {
   if (d <= 192) return 1 + (p[tile_192] - 1) * (d - 128) / 64;
   if (d <= 256) return p[tile_192] + (p[tile_256] - p[tile_192]) * (d - 192) / 64;
   return p[tile_256] * d / 256;
-}
-
-// The maximum at c = 0, the sum at c = 1.
-double smooth_max(double x, double y, double c) {
-  return 0.5 * (x + y + std::sqrt((x - y) * (x - y) + 4 * c * x * y));
 }
 
 template <Kernel k>

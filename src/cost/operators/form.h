@@ -67,6 +67,10 @@ std::span<const Form> baseline_forms();
 
 // Shared pieces.
 double pnorm(double x, double y, double p);  // (x^p + y^p)^(1/p)
+// The larger of both at c = 0, their sum at c = 1; without a power.
+inline double smooth_max(double x, double y, double c) {
+  return 0.5 * (x + y + __builtin_sqrt((x - y) * (x - y) + 4 * c * x * y));
+}
 // Share of a replayed set of `mb` that comes from memory: 1 / (1 + (share L2 / mb)^sharpness);
 // 1 when cold.
 double missed(double mb, double l2_mb, double share, double sharpness, Buffers buffers);
