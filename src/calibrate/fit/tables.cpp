@@ -28,8 +28,7 @@ Edges edges_of(std::span<const Residual> rows, int features) {
     std::vector<double> values;
     for (const Residual& r : rows) values.push_back(r.features[f]);
     std::ranges::sort(values);
-    const auto repeated = std::ranges::unique(values);
-    values.erase(repeated.begin(), repeated.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
     e.low.push_back(values.front()), e.high.push_back(values.back());
     e.values.push_back(std::move(values));
   }
