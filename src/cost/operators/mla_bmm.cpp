@@ -4,12 +4,17 @@
 
 #include "cost/operators/form.h"
 
-// One product per head around absorbed decode: tiles over the SMs against the bytes, with what
-// quantises its input where the format asks for that.
+// One product per head around absorbed decode: tiles of all heads over the SMs against the bytes,
+// with what quantises its input where the format asks for that (a kernel that walks the tokens).
+//   step = 2 rows 128 (128/a) / (rate/SM) + (rows + 128 w/a) 128 / shared      128 bytes along k
+//   t    = floor + pnorm(least over rows of wv (ceil(k a/128) step + launch), bytes / bandwidth)
+//          + quantise + quantise_tokens tokens/1000 + tokens heads k (2 + a) / quantise rate
+// with wv = max(1, (1 - whole_waves) x + whole_waves ceil(x)), x = tiles / SM, and w and a the
+// bytes per weight and per activation.
 namespace kvsim::cost {
 namespace {
 
-constexpr std::array<Parameter, 12> parameters{{
+constexpr std::array<Parameter, 13> parameters{{
     {"floor", 5, 0.3, 60},
     {"rate", 800, 10, 20000, Scaling::matrix_rate},
     {"shared", 400, 10, 10000},
@@ -22,6 +27,7 @@ constexpr std::array<Parameter, 12> parameters{{
     {"warm", 2.5, 1, 20},
     {"quantise", 0.5, 0.01, 30},
     {"quantise_share", 0.5, 0.01, 20},
+    {"quantise_tokens", 0.1, 0.001, 100},
 }};
 
 template <int first, int last, int columns>
@@ -43,7 +49,8 @@ double per_head(const Shape& shape, const Device& d, std::span<const double> p, 
   }
   double t = p[0] + pnorm(least, memory, p[5]);
   if (s.format.quantises_activations)
-    t += p[10] + 1e-3 * s.tokens * s.n_heads * k * (2 + input) / (p[11] * d.bandwidth);
+    t += p[10] + p[12] * s.tokens / 1e3 +
+         1e-3 * s.tokens * s.n_heads * k * (2 + input) / (p[11] * d.bandwidth);
   return t;
 }
 

@@ -55,6 +55,7 @@ constexpr std::array<Parameter, count_> parameters{{
     {"heat", 1, 0.1, 4},
 }};
 
+// Tiles of 2^first to 2^last rows.
 template <int first, int last>
 double grouped(const Shape& shape, const Device& d, std::span<const double> p, Buffers buffers) {
   const ExpertMlp& s = std::get<ExpertMlp>(shape);
@@ -68,19 +69,21 @@ double grouped(const Shape& shape, const Device& d, std::span<const double> p, B
                              (p[bandwidth_] * d.bandwidth);
   constexpr double columns = 128, line = 128;  // bytes of a step along k
   const double per_sm = 1e6 * p[rate_] / d.sms;
+  const double up_share = std::ceil(up / columns) / d.sms,
+               down_share = std::ceil(s.hidden / columns) / d.sms;
+  const double up_steps = std::ceil(s.hidden * input / line),
+               down_steps = std::ceil(width * input / line);
   double least = HUGE_VAL;
-  for (double rows = first; rows <= last; rows *= 2) {
+  for (int doublings = first; doublings <= last; ++doublings) {
+    const double rows = 1 << doublings, tiles = routing.tiles(doublings);
     const double step = 2 * rows * columns * (line / input) / per_sm +
                         (rows + columns * weight / input) * line / (1e3 * p[shared_]);
-    const double tiles = routing.tiles(rows);
-    double sum = 0;
-    const auto product = [&](double n, double k) {
-      const double share = tiles * std::ceil(n / columns) / d.sms;
+    const auto product = [&](double share, double steps) {
       const double rounds = std::max(1.0, (1 - p[whole_]) * share + p[whole_] * std::ceil(share));
-      sum += rounds * (std::ceil(k * input / line) * step + p[launch_]);
+      return rounds * (steps * step + p[launch_]);
     };
-    product(up, s.hidden), product(s.hidden, width);
-    least = std::min(least, sum);
+    least = std::min(least,
+                     product(tiles * up_share, up_steps) + product(tiles * down_share, down_steps));
   }
   const double picks = routing.picks();
   const double moved = picks * s.hidden * (input + 2) + picks * (2 * up + width * input);
@@ -104,8 +107,10 @@ constexpr Form form(std::string_view name) {
       nullptr,  parameters,   grouped<first, last>,
       features, feature_names};
 }
-constexpr std::array<Form, 3> table{form<16, 128>("grouped_16_128"),
-                                    form<64, 128>("grouped_64_128"), form<128, 128>("grouped_128")};
+constexpr std::array<Form, 5> table{
+    form<4, 7>("grouped_16_128"), form<6, 7>("grouped_64_128"), form<7, 7>("grouped_128"),
+    form<3, 7>("grouped_8_128"),  form<4, 8>("grouped_16_256"),
+};
 
 }  // namespace
 

@@ -48,7 +48,7 @@ Routing::Routing(const ExpertMlp& s, double heat)
     up *= high_, down *= low_;
     moments[i] = (up - down) / ((order_ + i + 1) * mass_);
   }
-  scale_ = mean / moments[0];
+  scale_ = mean / moments[0], log2_scale_ = std::log2(scale_);
   const double square = moments[0] * moments[0];
   const double deviation = std::sqrt(std::max(1e-12, moments[1] - square));
   const double skewness = (moments[2] - 3 * moments[0] * moments[1] + 2 * moments[0] * square) /
@@ -59,22 +59,26 @@ Routing::Routing(const ExpertMlp& s, double heat)
   picks_ = std::min({most, all, experts_ * mean + excess, experts_ * scale_ * high_});
   picks_ = std::max(picks_, experts_ * mean);
   // What rounding takes from the small ones is given back to the smallest, one each.
-  const Above half = above(0.5);
+  const Above half = above(-1);
   const double touched = half.share + std::min(1 - half.share, mean - half.mean);
   touched_ = std::clamp(experts_ * touched, std::min(1.0, picks_), std::min(experts_, picks_));
   touched_ = std::max(touched_, std::min(1.0, picks_));
 }
 
-Routing::Above Routing::above(double picks) const {
-  const double x = std::clamp(picks / scale_, low_, high_);
-  const double at = std::pow(x, order_), at_high = mass_ * order_ + at_low_;
+Routing::Above Routing::above(int doublings) const {
+  const double share = std::ldexp(1, doublings) / scale_;
+  const double x = std::clamp(share, low_, high_), at_high = mass_ * order_ + at_low_;
+  const double at = x == low_    ? at_low_
+                    : x == high_ ? at_high
+                                 : std::exp2(order_ * (doublings - log2_scale_));
   return {(at_high - at) / (order_ * mass_),
           scale_ * (at_high * high_ - at * x) / ((order_ + 1) * mass_)};
 }
 
-double Routing::tiles(double rows) const {
+double Routing::tiles(int doublings) const {
+  const double rows = std::ldexp(1, doublings);
   if (!skewed_) return touched_ * std::ceil(mean_ / rows);
-  const Above a = above(rows);
+  const Above a = above(doublings);
   const double excess = picks_ - experts_ * mean_;  // lies with large experts
   return touched_ + experts_ * (a.mean / rows - 0.5 * a.share) + excess / rows;
 }

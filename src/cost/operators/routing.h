@@ -17,20 +17,21 @@ class Routing {
 
   double picks() const { return picks_; }      // (token, expert) pairs of the rank
   double touched() const { return touched_; }  // experts of the rank with at least one token
-  // Tiles of `rows` rows over the touched experts, each of which starts its own.
-  double tiles(double rows) const;
+  // Tiles of 2^doublings rows over the touched experts, each of which starts its own.
+  double tiles(int doublings) const;
 
  private:
   struct Above {
-    double share, mean;  // of experts with more than some picks; their picks per expert of the rank
+    double share, mean;  // of experts with more picks; what those add to the mean of all
   };
-  Above above(double picks) const;
+  Above above(int doublings) const;  // than 2^doublings picks
 
   double experts_, picks_, touched_, mean_ = 0;
   bool skewed_;
   double low_ = 0, high_ = 0, scale_ = 0;  // of the density, and picks per unit of it
-  double order_ = 0;                       // 1 - skew
-  double at_low_ = 0, mass_ = 0;           // low^order; integral of the density
+  double log2_scale_ = 0;
+  double order_ = 0;              // 1 - skew
+  double at_low_ = 0, mass_ = 0;  // low^order; integral of the density
 };
 
 }  // namespace kvsim::cost

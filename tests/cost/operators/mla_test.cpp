@@ -212,6 +212,43 @@ TEST_CASE("Prefill of sequences that differ in length costs what their pairs ask
   CHECK(us(uneven) - us(none) == doctest::Approx(1.5 * (us(equal) - us(none))).epsilon(0.01));
 }
 
+TEST_CASE("A product per head agrees with tiles and steps counted by hand") {
+  const Form& f = *find_form("mla_bmm", "heads_128");
+  const std::vector<double> p = starts(f);
+  const auto at = [&](std::string_view name) {
+    for (std::size_t i = 0; i < p.size(); ++i)
+      if (f.parameters[i].name == name) return p[i];
+    FAIL("no parameter ", name);
+    return 0.0;
+  };
+  for (const char* dtype : {"bf16", "fp8"})
+    for (const bool pre : {true, false})
+      for (const double tokens : {1.0, 129.0, 5000.0}) {
+        MlaBmm s;
+        s.pre = pre, s.tokens = tokens, s.n_heads = 32, s.format = *find_format(dtype);
+        const double n = pre ? 512 : 128, k = pre ? 128 : 512, b = s.format.weight_bytes;
+        double tiles = 0, steps = 0;
+        for (double head = 0; head < 32; ++head)
+          for (double row = 0; row < tokens; row += 128)
+            for (double column = 0; column < n; column += 128) ++tiles;
+        for (double byte = 0; byte < k * b; byte += 128) ++steps;
+        const double step = 2 * 128 * 128 * (128 / b) / (at("rate") * 1e6 / h100().sms) +
+                            256 * 128 / (1e3 * at("shared"));
+        const double share = tiles / h100().sms, whole = at("whole_waves");
+        const double compute = std::max(1.0, (1 - whole) * share + whole * std::ceil(share)) *
+                               (steps * step + at("launch"));
+        const double bytes = 32 * (n * k * b + tokens * (k * b + 2 * n));
+        const double memory = bytes / (1e3 * at("bandwidth_share") * h100().bandwidth);
+        double expected = at("floor") + norm({compute, memory}, at("power"));
+        if (b == 1)
+          expected += at("quantise") + at("quantise_tokens") * tokens / 1000 +
+                      tokens * 32 * k * 3 / (1e3 * at("quantise_share") * h100().bandwidth);
+        CAPTURE(dtype);
+        CAPTURE(tokens);
+        CHECK(f.microseconds(s, h100(), p, Buffers::cold) == doctest::Approx(expected));
+      }
+}
+
 TEST_CASE("A product per head is bound by its bytes where they are many") {
   for (const Form& f : forms()) {
     if (f.kernel != "mla_bmm" || f.name == baseline_form) continue;
