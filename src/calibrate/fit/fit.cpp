@@ -21,7 +21,7 @@ struct Round {
   std::size_t kept;  // forms
 };
 constexpr std::array<Round, 2> rounds{{{200, 1, 10, 4}, {400, 99, 25, 2}}};
-constexpr int last_iterations = 15;
+constexpr int last_iterations = 20;
 // What a parameter's departure from its start by a factor of e counts, as a row's log error would.
 // It holds parameters that no row tells of, and hardly moves the others.
 constexpr double pull = 0.02;

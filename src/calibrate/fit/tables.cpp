@@ -54,11 +54,9 @@ cost::ResidualTable blank(const std::vector<int>& axes, const Edges& e, int knot
   return t;
 }
 
-// Ridge on the values and on their second differences along each axis, reweighted for robustness.
-void solve(Tables& tables, std::span<const Residual> rows, double stiffness) {
-  Eigen::Index n = 0;
-  std::vector<Eigen::Index> offset;
-  for (const auto& t : tables) offset.push_back(n), n += static_cast<Eigen::Index>(t.values.size());
+// Ridge on the values and on their second differences along each axis; the lower triangle.
+MatrixXd penalty_of(const Tables& tables, const std::vector<Eigen::Index>& offset, Eigen::Index n,
+                    double stiffness) {
   MatrixXd penalty = MatrixXd::Zero(n, n);
   for (std::size_t k = 0; k < tables.size(); ++k) {
     const auto& t = tables[k];
@@ -67,7 +65,8 @@ void solve(Tables& tables, std::span<const Residual> rows, double stiffness) {
     const auto curve = [&](Eigen::Index a, Eigen::Index b, Eigen::Index c) {
       const std::array<std::pair<Eigen::Index, double>, 3> terms{{{a, 1}, {b, -2}, {c, 1}}};
       for (const auto& [i, u] : terms)
-        for (const auto& [j, v] : terms) penalty(o + i, o + j) += stiffness * u * v;
+        for (const auto& [j, v] : terms)
+          if (j <= i) penalty(o + i, o + j) += stiffness * u * v;
     };
     for (Eigen::Index i = 0; i < size; ++i) {
       penalty(o + i, o + i) += 0.05 * stiffness + 1e-6;
@@ -75,40 +74,60 @@ void solve(Tables& tables, std::span<const Residual> rows, double stiffness) {
       if (t.axes.size() == 2 && i + 2 * last < size) curve(i, i + last, i + 2 * last);
     }
   }
-  std::vector<double> left(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) left[i] = rows[i].log_ratio;
-  VectorXd x = VectorXd::Zero(n);
-  for (int round = 0; round < 4; ++round) {
-    MatrixXd a = penalty;
-    VectorXd b = VectorXd::Zero(n);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const double z = left[i] / robust_scale;
-      const double w = rows[i].weight / std::sqrt(1 + z * z);
-      std::array<std::pair<Eigen::Index, double>, 24> used{};
-      std::size_t count = 0;
-      for (std::size_t k = 0; k < tables.size(); ++k) {
-        std::array<cost::ResidualTable::Term, 4> terms{};
-        for (int t = 0, m = tables[k].terms(rows[i].features, terms); t < m; ++t) {
-          const auto& term = terms[static_cast<std::size_t>(t)];
-          if (term.weight > 0)
-            used[count++] = {offset[k] + static_cast<Eigen::Index>(term.index), term.weight};
-        }
-      }
-      for (std::size_t p = 0; p < count; ++p) {
-        b(used[p].first) += w * used[p].second * rows[i].log_ratio;
-        for (std::size_t q = 0; q < count; ++q)
-          a(used[p].first, used[q].first) += w * used[p].second * used[q].second;
-      }
-    }
-    x = a.ldlt().solve(b);
-    for (std::size_t k = 0; k < tables.size(); ++k)
-      for (std::size_t i = 0; i < tables[k].values.size(); ++i)
-        tables[k].values[i] = x(offset[k] + static_cast<Eigen::Index>(i));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      left[i] = rows[i].log_ratio;
-      for (const auto& t : tables) left[i] -= t.at(rows[i].features);
+  return penalty;
+}
+
+// The values that a row reads of all tables, numbered through, with their weights.
+struct Reads {
+  std::array<std::pair<Eigen::Index, double>, 24> of{};
+  std::size_t count = 0;
+};
+Reads reads_of(const Tables& tables, const std::vector<Eigen::Index>& offset,
+               const cost::Features& features) {
+  Reads out;
+  for (std::size_t k = 0; k < tables.size(); ++k) {
+    std::array<cost::ResidualTable::Term, 4> terms{};
+    for (int t = 0, m = tables[k].terms(features, terms); t < m; ++t) {
+      const auto& term = terms[static_cast<std::size_t>(t)];
+      if (term.weight > 0)
+        out.of[out.count++] = {offset[k] + static_cast<Eigen::Index>(term.index), term.weight};
     }
   }
+  std::sort(out.of.begin(), out.of.begin() + static_cast<std::ptrdiff_t>(out.count));
+  return out;
+}
+
+// Least squares with the penalty, reweighted for robustness.
+void solve(Tables& tables, std::span<const Residual> rows, double stiffness) {
+  Eigen::Index n = 0;
+  std::vector<Eigen::Index> offset;
+  for (const auto& t : tables) offset.push_back(n), n += static_cast<Eigen::Index>(t.values.size());
+  const MatrixXd penalty = penalty_of(tables, offset, n, stiffness);
+  std::vector<Reads> reads;
+  for (const Residual& r : rows) reads.push_back(reads_of(tables, offset, r.features));
+  VectorXd x = VectorXd::Zero(n);
+  MatrixXd a(n, n);
+  for (int round = 0; round < 4; ++round) {
+    a = penalty;
+    VectorXd b = VectorXd::Zero(n);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Reads& read = reads[i];
+      double left = rows[i].log_ratio;
+      for (std::size_t p = 0; p < read.count; ++p) left -= read.of[p].second * x(read.of[p].first);
+      const double z = left / robust_scale;
+      const double w = rows[i].weight / std::sqrt(1 + z * z);
+      for (std::size_t q = 0; q < read.count; ++q) {
+        const auto& [column, share] = read.of[q];
+        b(column) += w * share * rows[i].log_ratio;
+        for (std::size_t p = q; p < read.count; ++p)
+          a(read.of[p].first, column) += w * share * read.of[p].second;
+      }
+    }
+    x = a.selfadjointView<Eigen::Lower>().llt().solve(b);
+  }
+  for (std::size_t k = 0; k < tables.size(); ++k)
+    for (std::size_t i = 0; i < tables[k].values.size(); ++i)
+      tables[k].values[i] = x(offset[k] + static_cast<Eigen::Index>(i));
 }
 
 double mean_error(const Tables& tables, std::span<const Residual> rows) {

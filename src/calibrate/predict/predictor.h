@@ -1,10 +1,11 @@
 #pragma once
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "calibrate/measurements/measurement.h"
-#include "calibrate/predict/gpus.h"
 #include "calibrate/predict/serving.h"
 #include "spec/catalog.h"
 
@@ -19,14 +20,18 @@ struct Prediction {
 // Predicts every kind of measurement from the data sheet, under the condition it was measured in.
 class Predictor {
  public:
-  explicit Predictor(const spec::Catalog& catalog) : serving_(catalog), gpus_(catalog) {}
+  explicit Predictor(const spec::Catalog& catalog) : catalog_(catalog), serving_(catalog) {}
   // One per figure, in their order.
   std::vector<Prediction> predict(const Measurement& m);
-  Gpus& gpus() { return gpus_; }
+  // The catalog's id for a GPU as a file spells it; the spelling itself when there is none.
+  std::string gpu_id(const std::string& spelling);
 
  private:
+  const spec::GpuSpec* gpu(const std::string& spelling);
+
+  const spec::Catalog& catalog_;
   ServingPredictor serving_;
-  Gpus gpus_;
+  std::map<std::string, std::optional<spec::GpuSpec>> gpus_;
 };
 
 // The condition under which the rows of a kernel were measured, as a sentence for reports.

@@ -30,11 +30,13 @@ Tile deepgemm_hopper(const Gemm& s, const Device& d) {
     const bool uneven = n != 16 && n != 32 && n != 64 && n != 128 && n != 192;
     const double l1 = (s.k * (m + n + std::max(64.0, m) + n) + 2 * out) / l1_rate;
     const double cycles = count_waves * std::max(l1, (s.k * (m + n) + out) / l2_rate);
-    if (cycles < best) best = cycles, alone = {m, n, m + n, m * n >= 128 * 192, uneven};
+    if (cycles < best)
+      best = cycles, alone = {m, n, m + n, std::max(64.0, m) * n, m * n >= 128 * 192, uneven};
     if (count_waves == 1) return;
     const double loaded = std::min(m / 2 + n, m + n / 2);
     const double halved = count_waves * std::max(l1, (s.k * loaded + out) / l2_rate);
-    if (halved < best_shared) best_shared = halved, shared = {m, n, loaded, false, uneven};
+    if (halved < best_shared)
+      best_shared = halved, shared = {m, n, loaded, std::max(64.0, m) * n, false, uneven};
   };
   for (std::size_t i = 0; i < count; ++i) {
     const double m = heights[i], rows = tiles(s.m, m);

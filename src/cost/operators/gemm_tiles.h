@@ -11,11 +11,12 @@ namespace kvsim::cost {
 
 struct Tile {
   double m = 128, n = 128;
-  double loaded = 256;   // rows and columns fetched per step of k: m + n, less what CTAs share
-  bool crowded = false;  // does not fit the registers of its kernel
-  bool uneven = false;   // straddles two blocks of scales
+  double loaded = 256;  // rows and columns fetched per step of k: m + n, less what CTAs share
+  double computed = 128 * 128;  // elements that the matrix units work through, padding included
+  bool crowded = false;         // does not fit the registers of its kernel
+  bool uneven = false;          // straddles two blocks of scales
 };
-constexpr Tile tile(double m, double n) { return {m, n, m + n}; }
+constexpr Tile tile(double m, double n) { return {m, n, m + n, m * n}; }
 
 // Rules. Sources: the dispatchers of vLLM's csrc/quantization (CUTLASS, by architecture), the
 // heuristics of DeepGEMM and TensorRT-LLM's fp8_blockscale_gemm.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cost/operators/form.h"
+#include "cost/operators/gemm_tiles.h"
 #include "support/allocations.h"
 
 using namespace kvsim::cost;
@@ -54,7 +55,7 @@ struct Naive {
     const double work = std::ceil(s.m / tm) * std::ceil(s.n / tn) * splits / d.sms;
     const double waves = std::max(1.0, work + p["qz"] * (std::ceil(work) - work));
     const double merge = splits > 1 ? p["tsk"] + splits * s.m * s.n * 4 / (1e3 * p["bsk"]) : 0;
-    return waves * (steps * step + p["tcta"]) + merge;
+    return waves * (steps * step + p["tcta"] + tm * tn * 2 / (1e3 * p["be"])) + merge;
   }
   double memory(Buffers buffers) {
     const double w = s.n * s.k * s.format.weight_bytes / 1e6;
@@ -75,10 +76,20 @@ struct Naive {
     double t = p["t0"] + both * (odd ? p["odd"] : 1) *
                              (buffers == Buffers::replayed && s.m == 1 ? p["m1"] : 1);
     if (!s.format.quantises_activations) return t;
+    return t + quantisation(odd, buffers);
+  }
+  double quantisation(bool odd, Buffers buffers) {
     const double mb = s.m * s.k * 3 / 1e6;
     const double cold = 1 / (1 + std::pow(p["clq"] * d.l2_mb / mb, 6));
     const double moved = 1e3 * mb * (cold / p["bq"] + (1 - cold) / p["bqh"]);
-    return t + std::max(p["tq"], moved + p["rq"] * s.m / 1e3) * (odd ? p["oddq"] : 1);
+    if (p.count("tg")) {
+      const long groups = static_cast<long>(s.m) * static_cast<long>(std::ceil(s.k / 128));
+      long together = 16;
+      while (buffers == Buffers::replayed && groups % together) together /= 2;
+      return moved + p["tg"] * static_cast<double>(groups) / static_cast<double>(together) / 1e3;
+    }
+    const double rounds = std::max(1.0, s.m / d.sms / p["occ"]);
+    return std::max(moved, rounds * (p["tr"] + p["rk"] * s.k / 1e3)) * (odd ? p["oddq"] : 1);
   }
 };
 
@@ -131,6 +142,34 @@ TEST_CASE("a quantised product adds the kernel that quantises its input") {
           CHECK(f->microseconds(s, d, p, buffers) ==
                 doctest::Approx(other.total(other.chain(128, 128, 1), buffers)).epsilon(1e-9));
         }
+}
+
+TEST_CASE("blocks of scales are quantised by CTAs of as many groups as divide them") {
+  const Device d = h100();
+  const Form* f = find_form("gemm", "deepgemm_blackwell");
+  REQUIRE(f);
+  const std::vector<double> p = starts(*f);
+  for (const double m : {1.0, 3.0, 64.0, 4097.0})
+    for (const double k : {512.0, 768.0, 3584.0})
+      for (const Buffers buffers : {Buffers::cold, Buffers::replayed}) {
+        const Gemm s = product(m, 6144, k, "fp8_block");
+        const Tile t = deepgemm_blackwell(s, d);
+        Naive other = naive(*f, s, d, p);
+        // The chain of a tile that CTAs share loads less: its shape is equal, its operands are not.
+        const double unshared = other.chain(t.m, t.n, 1);
+        const double steps = std::ceil(k * s.format.weight_bytes / 128);
+        const double saved = (t.m + t.n - t.loaded) * 128 / (1e3 * other.p["bs"]) * steps;
+        const double work = std::ceil(m / t.m) * std::ceil(6144 / t.n) / d.sms;
+        const double waves = std::max(1.0, work + other.p["qz"] * (std::ceil(work) - work));
+        CHECK(f->microseconds(s, d, p, buffers) ==
+              doctest::Approx(other.total(unshared - waves * saved, buffers)).epsilon(1e-9));
+      }
+  const auto us = [&](double m, double k, Buffers b) {
+    return f->microseconds(product(m, 256, k, "fp8_block"), d, p, b);
+  };
+  CHECK(us(4097, 3584, Buffers::replayed) > 1.2 * us(4096, 3584, Buffers::replayed));
+  CHECK(us(4097, 2048, Buffers::replayed) < 1.1 * us(4096, 2048, Buffers::replayed));
+  CHECK(us(4097, 3584, Buffers::cold) < 1.01 * us(4096, 3584, Buffers::cold) + 1);
 }
 
 TEST_CASE("products are never faster than their bytes from memory when cold") {
