@@ -155,12 +155,13 @@ double microseconds(const Shape& shape, const Device& device, std::span<const do
     b = packed_blocks(s, window, rows, keys, group);
     // As many as one sequence alone would get make the kernel write partial results; as many as
     // the SMs have room for are in use.
-    const double lengths = std::ceil(s.kv_len / keys);
+    const double lengths = window > 0 ? b.most : std::ceil(s.kv_len / keys);
     const double room = filling_splits(tiles * heads, lengths, sms, Counts::any);
     split = room > 1 && lengths > 4;
+    const double ctas = s.batch * tiles * heads;
     if (split)
-      splits = std::clamp(
-          std::ceil(lengths / std::ceil(1.1 * s.batch * tiles * heads * lengths / sms)), 1.0, room);
+      splits = std::min({room, std::ceil(lengths / std::ceil(1.1 * ctas * lengths / sms)),
+                         std::max(1.0, std::floor(sms / ctas))});
   } else {
     tiles = std::ceil(q / rows), filled = q / rows, heads = s.n_heads;
     b = tall_blocks(s, window, rows, keys);
@@ -168,7 +169,7 @@ double microseconds(const Shape& shape, const Device& device, std::span<const do
 
   // Of a tile that is not full, the new tokens' own blocks take less; those of a prefix do not.
   const double lacking =
-      p[partial] * (1 - std::min(filled, 1.0)) * std::min(b.most, std::ceil(q / keys));
+      p[partial] * (1 - std::min(filled, 1.0)) * std::min(b.most, std::max(1.0, q / keys));
   double blocks = b.total - lacking;
   if (s.pairs > 0) blocks *= s.pairs / (s.batch * causal_pairs(q, s.kv_len, s.window));
   double one = p[block] * between(d, p[block_64], p[block_192], p[block_256]) * rows * keys / 16384;
