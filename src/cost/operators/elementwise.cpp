@@ -31,7 +31,7 @@ double row_us(const Shape& shape, const Device& d, std::span<const double> p, Bu
   const double row =
       std::max(1.0, s.rows / (d.sms * p[occ])) * (p[tr] + p[rk] * s.row_bytes * 1e-6);
   const double cold = missed(mb, d.l2_mb, p[cl2], p[ql], buffers);
-  const double mem = mb * 1000 * ((1 - cold) / p[bwh] + cold / std::min(p[bw], d.bandwidth));
+  const double mem = mb * 1000 * ((1 - cold) / p[bwh] + cold / bytes_rate(p[bw], d, buffers));
   return p[t0] + pnorm(row, mem, p[pn]);
 }
 

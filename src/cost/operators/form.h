@@ -74,6 +74,11 @@ inline double smooth_max(double x, double y, double c) {
 // Share of a replayed set of `mb` that comes from memory: 1 / (1 + (share L2 / mb)^sharpness);
 // 1 when cold.
 double missed(double mb, double l2_mb, double share, double sharpness, Buffers buffers);
+// What memory sustains: a fit to replayed buffers may say more than the datasheet, cold ones do not
+// reach it.
+inline double bytes_rate(double fitted, const Device& d, Buffers buffers) {
+  return buffers == Buffers::cold && fitted > d.bandwidth ? d.bandwidth : fitted;
+}
 inline double waves(double work, double sms) { return __builtin_ceil(work / sms); }
 
 }  // namespace kvsim::cost

@@ -81,7 +81,7 @@ double mem_us(const Gemm& s, const Device& d, std::span<const double> p, Buffers
   const double a = (s.m * s.k * s.format.activation_bytes + 2 * s.m * s.n) * 1e-6;
   return (w * missed(replayed_mb(w, d), d.l2_mb, p[cl2], p[ql2], buffers) +
           a * missed(w + a, d.l2_mb, p[cla], 4, buffers)) *
-             1000 / std::min(p[bw], d.bandwidth) +
+             1000 / bytes_rate(p[bw], d, buffers) +
          p[tmem];
 }
 
