@@ -86,6 +86,12 @@ Difference difference(const std::string& path, std::optional<double> base,
 
 }  // namespace
 
+bool Tolerances::names(std::string_view path) const {
+  return std::ranges::any_of(by_name, [&](const auto& item) {
+    return path == item.first || short_name(path) == item.first;
+  });
+}
+
 double Tolerances::of(std::string_view path) const {
   // The last of those that fit, so that a later flag overrides an earlier one.
   for (auto it = by_name.rbegin(); it != by_name.rend(); ++it) {
@@ -151,7 +157,7 @@ Comparison compare(const config::Document& base, const config::Document& now,
 
   const bool common_only = !before.is_run() || !after.is_run();
   const auto wanted = [&](const std::string& path) {
-    return is_gated(path) &&
+    return is_gated(path) && (!is_interval_end(path) || options.tolerances.names(path)) &&
            std::none_of(options.ignore.begin(), options.ignore.end(),
                         [&](const std::string& name) { return is_under(path, name); });
   };

@@ -15,6 +15,8 @@ struct Tolerances {
   std::vector<std::pair<std::string, double>> by_name;  // path, short name, or family ("ttft_ms")
 
   double of(std::string_view path) const;
+  // Whether one was given for exactly this figure.
+  bool names(std::string_view path) const;
 };
 
 // Reads "p99_ttft_ms=2%,kv.preemptions=0,default=0.5%" into `out`, on top of what is there. Answers
@@ -51,8 +53,9 @@ struct Options {
 
 // Compares summary, kv and cost. A figure moved the wrong way by more than its tolerance is a
 // regression, the right way an improvement; figures that describe the load (input tokens, offered
-// rate) only drift. Against a vLLM-bench document only common figures are compared.
-// Throws InputError when a document is no result.
+// rate) only drift. Ends of intervals move with what is known of the cost model, so that they are
+// compared only where a tolerance names them. Against a vLLM-bench document only common figures are
+// compared. Throws InputError when a document is no result.
 Comparison compare(const config::Document& base, const config::Document& now,
                    const Options& options);
 

@@ -44,8 +44,10 @@ constexpr std::array<std::pair<std::string_view, Better>, 29> directions{{
     {"mean_waiting", Better::lower},
 }};
 
-// "p99_ttft_ms" -> "ttft_ms", for mean_, median_, std_ and pNN_; other names stay.
+// "p99_ttft_ms" -> "ttft_ms", for mean_, median_, std_ and pNN_, with or without _low and _high;
+// other names stay.
 std::string_view family(std::string_view name) {
+  if (is_interval_end(name)) name.remove_suffix(name.size() - name.rfind('_'));
   const std::size_t cut = name.find('_');
   if (cut == std::string_view::npos) return name;
   const std::string_view first = name.substr(0, cut), rest = name.substr(cut + 1);
@@ -67,6 +69,11 @@ Better better(std::string_view path) {
     if (name == known) return direction;
   }
   return Better::neutral;
+}
+
+bool is_interval_end(std::string_view path) {
+  const bool other = path.find('.') != path.npos && !path.starts_with("summary.");
+  return !other && (path.ends_with("_low") || path.ends_with("_high"));
 }
 
 std::string_view short_name(std::string_view path) {
@@ -123,8 +130,14 @@ void Figures::collect(Value value, const std::string& path) {
       return;
     case Kind::array:
       if (path == "summary.percentiles") return;
-      for (std::size_t i = 0; i < value.size(); ++i)
-        collect(value.at(i), path + '.' + std::to_string(i));
+      // Operators stand in order of their time: their names tell them apart, not their places.
+      for (std::size_t i = 0; i < value.size(); ++i) {
+        const Value name = path.ends_with(".operators") && value.at(i).is_object()
+                               ? value.at(i).find("name")
+                               : Value();
+        const bool named = name.exists() && name.is_string();
+        collect(value.at(i), path + '.' + (named ? name.string() : std::to_string(i)));
+      }
       return;
     case Kind::boolean:
     case Kind::string:

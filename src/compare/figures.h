@@ -20,6 +20,10 @@ struct Figure {
   std::optional<double> value;
 };
 
+// One end of the interval of a figure of summary ("summary.p99_ttft_ms_high", with or without
+// "summary.").
+bool is_interval_end(std::string_view path);
+
 // The name people use: the path without "summary.".
 std::string_view short_name(std::string_view path);
 

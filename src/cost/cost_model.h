@@ -78,10 +78,11 @@ class CostModel {
 // Every step takes `step` (scheduler tests).
 std::unique_ptr<CostModel> make_constant(Duration step);
 
-// Every step takes `factor` times as long as in `model`; the factor is above 0. The spread stays.
-std::unique_ptr<CostModel> make_scaled(std::shared_ptr<const CostModel> model, double factor);
-// Every step takes as long as at one end of its own spread.
-std::unique_ptr<CostModel> make_at_end(std::shared_ptr<const CostModel> model, End end);
+// Every step takes `factor` times as long as in `model`, which must outlive it; the factor is above
+// 0. The spread stays.
+std::unique_ptr<CostModel> make_scaled(const CostModel& model, double factor);
+// Every step takes as long as at one end of its own spread in `model`, which must outlive it.
+std::unique_ptr<CostModel> make_at_end(const CostModel& model, End end);
 
 struct RooflineOptions {
   spec::ParallelPlan plan;

@@ -13,27 +13,25 @@ namespace {
 template <class Factor>
 class Scaled final : public CostModel {
  public:
-  Scaled(std::shared_ptr<const CostModel> model, Factor factor, std::string words)
-      : model_(std::move(model)), factor_(factor), words_(std::move(words)) {}
+  Scaled(const CostModel& model, Factor factor, std::string words)
+      : model_(model), factor_(factor), words_(std::move(words)) {}
 
   double step_seconds(const StepShape& shape) const override {
-    return factor_(*model_, shape) * model_->step_seconds(shape);
+    return factor_(model_, shape) * model_.step_seconds(shape);
   }
   StepBill bill(const StepShape& shape) const override {
-    StepBill b = model_->bill(shape);
-    const double factor = factor_(*model_, shape);
+    StepBill b = model_.bill(shape);
+    const double factor = factor_(model_, shape);
     for (OperatorTime& line : b.operators) line.seconds *= factor;
     b.seconds *= factor;
     return b;
   }
-  Spread spread(const StepShape& shape) const override { return model_->spread(shape); }
-  Source source() const override { return model_->source(); }
-  std::string describe() const override {
-    return fmt::format("{}; {}", model_->describe(), words_);
-  }
+  Spread spread(const StepShape& shape) const override { return model_.spread(shape); }
+  Source source() const override { return model_.source(); }
+  std::string describe() const override { return fmt::format("{}; {}", model_.describe(), words_); }
 
  private:
-  std::shared_ptr<const CostModel> model_;
+  const CostModel& model_;
   Factor factor_;
   std::string words_;
 };
@@ -51,15 +49,15 @@ struct AtEnd {
 
 }  // namespace
 
-std::unique_ptr<CostModel> make_scaled(std::shared_ptr<const CostModel> model, double factor) {
+std::unique_ptr<CostModel> make_scaled(const CostModel& model, double factor) {
   KVSIM_CHECK(factor > 0, "step times scaled by {}", factor);
-  return std::make_unique<Scaled<Fixed>>(std::move(model), Fixed{factor},
+  return std::make_unique<Scaled<Fixed>>(model, Fixed{factor},
                                          fmt::format("all times {} times as long", factor));
 }
 
-std::unique_ptr<CostModel> make_at_end(std::shared_ptr<const CostModel> model, End end) {
+std::unique_ptr<CostModel> make_at_end(const CostModel& model, End end) {
   return std::make_unique<Scaled<AtEnd>>(
-      std::move(model), AtEnd{end},
+      model, AtEnd{end},
       fmt::format("all times at the {} end of their spread", end == End::low ? "low" : "high"));
 }
 

@@ -68,12 +68,13 @@ Duration Engine::begin_step(Time now) {
     stamp(next());
   }
   expect_tokens();
-  const Duration duration =
-      std::max(to_duration(setup_.cost->step_seconds(shape_)), to_duration(load_seconds()));
+  const Duration computing = to_duration(setup_.cost->step_seconds(shape_));
+  const Duration duration = std::max(computing, to_duration(load_seconds()));
   KVSIM_CHECK(duration.value() > 0, "a step of {} tokens takes no time", shape_.tokens);
   totals_.busy += duration;
+  totals_.loading += duration - computing;
   totals_.scheduled_tokens += shape_.tokens;
-  if (totals_.steps <= bill_first || totals_.steps % bill_every == 0) sample_bill(duration);
+  if (totals_.steps <= bill_first || totals_.steps % bill_every == 0) sample_bill();
   account(now);
   measure_kv(duration);
   check_progress(now);
@@ -304,29 +305,24 @@ void Engine::emit_tokens(Time now) {
   recorder_.output_tokens(now, emitted);
 }
 
-void Engine::sample_bill(Duration step) {
-  const cost::Source source = setup_.cost->source();
-  if (source == cost::Source::constant) return;
+void Engine::sample_bill() {
+  if (setup_.cost->source() == cost::Source::constant) return;
   const cost::StepBill bill = setup_.cost->bill(shape_);
-  double parts = 0;
-  for (const cost::OperatorTime& op : bill.operators) parts += op.seconds;
-  if (parts <= 0) return;
-  const double seconds = to_seconds(totals_.busy) - sampled_s_;
-  for (const cost::OperatorTime& op : bill.operators)
-    totals_.bound_s[static_cast<std::size_t>(op.binds)] += op.seconds / parts * seconds;
-  // A step that waits for the host computes for a part of its time.
-  if (setup_.power)
-    totals_.full_load_s +=
-        setup_.power->load(bill) * std::min(1.0, bill.seconds / to_seconds(step)) * seconds;
-  sampled_s_ += seconds;
+  bills_.add(bill, setup_.cost->spread(shape_), setup_.power ? setup_.power->load(bill) : 0,
+             computing_s(), totals_.steps);
 }
 
 Engine::Totals Engine::totals() const {
   Totals t = totals_;
-  if (sampled_s_ > 0) {
-    const double all = to_seconds(t.busy) / sampled_s_;
-    for (double& part : t.bound_s) part *= all;
-    t.full_load_s *= all;
+  t.times = bills_.totals(computing_s(), t.steps);
+  if (const double waited = to_seconds(t.loading); waited > 0) {
+    OperatorUse& load = t.times.operators.emplace_back();
+    load.name = "host_load";
+    load.seconds = waited;
+    load.by_binds[static_cast<std::size_t>(cost::Binds::link)] = waited;
+    load.by_source[static_cast<std::size_t>(cost::Source::datasheet)] = waited;
+    t.times.by_binds[static_cast<std::size_t>(cost::Binds::link)] += waited;
+    t.times.by_source[static_cast<std::size_t>(cost::Source::datasheet)] += waited;
   }
   return t;
 }

@@ -11,6 +11,7 @@
 #include "engine/profile.h"
 #include "engine/registry.h"
 #include "engine/step.h"
+#include "engine/step_bills.h"
 #include "metrics/recorder.h"
 
 namespace kvsim::engine {
@@ -85,8 +86,8 @@ class Engine {
   struct Totals {
     std::int64_t steps = 0, scheduled_tokens = 0;
     Duration busy{};
-    double full_load_s = 0;  // seconds at the power limit that draw what the steps drew over idle
-    std::array<double, 4> bound_s{};  // seconds by cost::Binds, scaled up from sampled steps
+    Duration loading{};  // of it, waiting for the host after the step's computation was done
+    StepTimes times;     // scaled up from sampled steps; the wait for the host is an operator too
     std::int64_t refused_kv = 0, refused_seqs = 0, refused_tokens = 0;
     std::int64_t truncated = 0;  // requests whose output max_model_len cuts short
     KvUseMeter kv_use;
@@ -110,7 +111,8 @@ class Engine {
   void start_requests(Time now);
   void emit_tokens(Time now);
   void report_finished(Slot slot, Time now);
-  void sample_bill(Duration step);
+  void sample_bill();
+  double computing_s() const { return to_seconds(totals_.busy - totals_.loading); }
 
   EngineSetup setup_;
   metrics::Recorder& recorder_;
@@ -126,7 +128,7 @@ class Engine {
   std::int64_t unfilled_ = 0;
   Time previous_end_{std::int64_t{-2}};  // no request has its newest token from then
   Totals totals_;
-  double sampled_s_ = 0;
+  StepBills bills_;
   std::int64_t steps_without_token_ = 0;
   std::int64_t evicted_before_ = 0;
   std::vector<Ended> ended_;

@@ -13,20 +13,27 @@
 // Times are seconds or milliseconds of simulated time, as the field says.
 namespace kvsim::metrics {
 
-// Field names and definitions of `vllm bench serve`; warm-up excluded
-// (docs/explanation/metrics.md).
-struct Summary {
-  std::int64_t completed = 0, failed = 0;
+// The figures of a summary that depend on how long steps take.
+struct Figures {
   double duration = 0;  // s
-  std::int64_t total_input_tokens = 0, total_output_tokens = 0;
   double request_throughput = 0;
   std::optional<double> request_goodput;  // absent without an SLO
   double output_throughput = 0, total_token_throughput = 0;
   std::optional<double> offered_rate;  // absent for fewer than two arrivals, or all at once
   double max_output_tokens_per_s = 0;
+  Distribution ttft_ms, tpot_ms, itl_ms, e2el_ms;
+};
+
+// Field names and definitions of `vllm bench serve`; warm-up excluded
+// (docs/explanation/metrics.md).
+struct Summary : Figures {
+  std::int64_t completed = 0, failed = 0;
+  std::int64_t total_input_tokens = 0, total_output_tokens = 0;
   std::int64_t max_concurrent_requests = 0;
   std::vector<double> percentile_levels{50, 90, 95, 99};  // of all four distributions
-  Distribution ttft_ms, tpot_ms, itl_ms, e2el_ms;
+  // Ends of each figure's interval (metrics/interval.h): together present or absent, and a figure
+  // that is absent has none.
+  std::optional<Figures> low, high;
 };
 
 struct KvSummary {
@@ -56,6 +63,16 @@ struct KvWaste {
   std::optional<KvShares> under_pressure;  // over that time; absent if there was none
 };
 
+// One operator over all steps of an engine.
+struct OperatorShare {
+  std::string name;        // "qkv_gemm", "attention[global]", "all_reduce", "host_load", ...
+  double seconds = 0;      // of busy_s
+  double share_ratio = 0;  // of busy_s; those of an engine add up to 1
+  std::int64_t calls = 0;  // kernel launches
+  std::string binds;       // what binds it for most of that time
+  std::string source;      // where most of that time comes from
+};
+
 // Where one engine's time went, and what kept requests waiting. The caller fills it.
 struct EngineResult {
   std::string pool;
@@ -65,10 +82,17 @@ struct EngineResult {
   std::string model, gpu;
   int gpus = 1;
   int tensor_parallel_size = 1;
-  std::string kv_dtype;           // "bfloat16", "fp8", ...
-  std::string cost_source;        // "measured", "fitted", "datasheet" or "constant"
-  std::string cost_note;          // one sentence: source and known error
-  std::int64_t total_blocks = 0;  // usable
+  std::string kv_dtype;     // "bfloat16", "fp8", ...
+  std::string cost_source;  // "measured", "fitted", "datasheet" or "constant"
+  std::string cost_note;    // one sentence: source and known error
+  // Ends of a step time's interval over the step time, in the mean over busy time.
+  double step_time_low_ratio = 1, step_time_high_ratio = 1;
+  // Shares of busy time by where the operators' times come from; the rest is of constant steps.
+  double measured_ratio = 0, fitted_ratio = 0, datasheet_ratio = 0;
+  // Share of busy time of operators outside their calibrated range, and how far in doublings.
+  double outside_range_ratio = 0, octaves_outside = 0;
+  std::vector<OperatorShare> operators;  // longest first
+  std::int64_t total_blocks = 0;         // usable
   std::int64_t block_tokens = 0;
   std::int64_t kv_bytes = 0;  // per GPU
   std::int64_t max_num_seqs = 0, max_num_batched_tokens = 0;
@@ -126,6 +150,12 @@ struct Failure {
   std::string id, reason;
 };
 
+// What the ends of the summary's figures cover.
+struct Intervals {
+  double level_ratio = 0.9;  // of cases that lie between them
+  int seeds = 1;             // traffic simulated with so many seeds; 1: its randomness is left out
+};
+
 // All of a result but its requests, of which there may be a million.
 struct RunDocument {
   int behaviour_number = kvsim::behaviour;
@@ -135,6 +165,7 @@ struct RunDocument {
   std::string purpose;        // its purpose line; may be empty
   std::int64_t seed = 0;
   Summary summary;
+  std::optional<Intervals> intervals;  // absent where the summary has no ends
   KvSummary kv;
   std::vector<EngineResult> engines;
   Cost cost;

@@ -124,6 +124,11 @@ Plan make_plan(const Request& asked) {
         fmt::format("{} requests of {} tokens do not fit at once: the pool holds {}", plan.at.batch,
                     format_integer(plan.at.context),
                     memory::Holding(pool).requests(plan.at.context) * o.plan.data_parallel_size));
+  if (plan.at.outside_range_ratio > 0.05)
+    plan.warnings.push_back(
+        fmt::format("{:.0f} % of the decode step goes into operators outside the shapes that were "
+                    "measured: their times are extrapolated",
+                    100 * plan.at.outside_range_ratio));
   plan.advice = make_advice(r, pool);
   return plan;
 }

@@ -37,8 +37,15 @@ struct Group {
 };
 
 struct Operator {
-  std::string name, binds;
+  std::string name, binds, source;
   double ms = 0, share = 0;
+  std::int64_t calls = 0;      // kernel launches
+  double octaves_outside = 0;  // doublings outside the calibrated range
+};
+
+// Between which values nine true ones in ten lie.
+struct Range {
+  double low = 0, high = 0;
 };
 
 // One context and batch of the whole deployment.
@@ -50,11 +57,13 @@ struct Point {
       0;  // one prompt of `context` tokens, alone, in chunks of max_num_batched_tokens
   double decode_ms = 0;  // one step of the batch
   std::string binds;     // of the decode step; "KV capacity" when the batch does not fit
+  Range prefill_range, decode_range;  // of the two, ms
   std::string prefill_binds;
   std::string source, source_note;
   double intensity = 0, ridge = 0;  // decode: flops per byte against the GPU's
   double output_tokens_per_s = 0;   // whole deployment
   std::vector<Operator> operators;  // of the decode step, slowest first
+  double outside_range_ratio = 0;   // share of the decode step outside the calibrated range
 };
 
 // Requests that fit at once, by context length and KV format.

@@ -61,26 +61,39 @@ Point make_point(const Request& r, const memory::Pool& pool) {
   const std::int64_t batch = rank_batch(r, p.batch);
   p.kv_fits = memory::Holding(pool).requests(p.context) >= batch;
   const auto cost = make_cost(r, pool);
+  const auto low = cost::make_at_end(*cost, cost::End::low),
+             high = cost::make_at_end(*cost, cost::End::high);
   p.source = cost::source_names[static_cast<std::size_t>(cost->source())];
   p.source_note = cost->describe();
-  p.prefill_ms = prefill_seconds(r, pool, *cost, p.context) * 1e3;
+  const auto prefill_ms = [&](const cost::CostModel& model) {
+    return prefill_seconds(r, pool, model, p.context) * 1e3;
+  };
+  p.prefill_ms = prefill_ms(*cost);
+  p.prefill_range = {prefill_ms(*low), prefill_ms(*high)};
   cost::StepShape prompt;
   cost::StepFill(r.model).add_chunk(prompt, 0,
                                     std::min(p.context, pool.options.max_num_batched_tokens), 1);
   p.prefill_binds = cost::binds_names[static_cast<std::size_t>(cost->bill(prompt).binds)];
   // The step that makes the next token of sequences that are `context` long with it.
-  const cost::StepBill bill =
-      cost->bill(cost::decode_shape(r.model, std::max<std::int64_t>(p.context - 1, 0), batch));
+  const cost::StepShape step =
+      cost::decode_shape(r.model, std::max<std::int64_t>(p.context - 1, 0), batch);
+  const cost::StepBill bill = cost->bill(step);
   p.decode_ms = bill.seconds * 1e3;
+  p.decode_range = {low->step_seconds(step) * 1e3, high->step_seconds(step) * 1e3};
   p.binds = p.kv_fits ? std::string(cost::binds_names[static_cast<std::size_t>(bill.binds)])
                       : "KV capacity";
   p.intensity = bill.intensity;
   p.ridge = bill.ridge;
   p.output_tokens_per_s = static_cast<double>(p.batch) / bill.seconds;
-  for (const cost::OperatorTime& line : bill.operators)
-    p.operators.push_back({line.name,
-                           std::string(cost::binds_names[static_cast<std::size_t>(line.binds)]),
-                           line.seconds * 1e3, line.seconds / bill.seconds});
+  double outside = 0;
+  for (const cost::OperatorTime& line : bill.operators) {
+    if (line.octaves_outside > 0) outside += line.seconds;
+    p.operators.push_back(
+        {line.name, std::string(cost::binds_names[static_cast<std::size_t>(line.binds)]),
+         std::string(cost::source_names[static_cast<std::size_t>(line.source)]), line.seconds * 1e3,
+         line.seconds / bill.seconds, line.calls, line.octaves_outside});
+  }
+  p.outside_range_ratio = outside / bill.seconds;
   std::stable_sort(p.operators.begin(), p.operators.end(),
                    [](const Operator& a, const Operator& b) { return a.ms > b.ms; });
   return p;

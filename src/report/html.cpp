@@ -5,6 +5,7 @@
 #include "report/chart_js.h"
 #include "report/exporter.h"
 #include "report/json_layout.h"
+#include "report/operators.h"
 #include "report/plot.h"
 #include "units/format.h"
 
@@ -20,6 +21,7 @@ h1{font-size:1.5em;margin-bottom:0}h2{font-size:1.1em;margin-top:2em}
 table{border-collapse:collapse;margin:.5em 0}td,th{padding:.2em .8em;text-align:right;border-bottom:1px solid #ddd}
 td:first-child,th:first-child{text-align:left}.verdict{border-left:4px solid #1f6feb;padding:.4em 1em;background:#f4f8ff}
 .overload{border-color:#c62828;background:#fff4f4}pre{background:#f6f6f6;padding:1em;overflow:auto;max-height:30em}
+.bar{text-align:left}.bar span{display:inline-block;height:.8em;background:#1f6feb}
 svg{width:100%;height:auto}svg text{font-size:12px;fill:#555}svg .grid{stroke:#e4e4e4}polyline{stroke-width:1.6}
 )";
 
@@ -32,17 +34,22 @@ std::string row(const std::vector<std::string>& cells, std::string_view tag = "t
 std::string latency_table(const Summary& s) {
   std::vector<std::string> head{"", "mean", "std"};
   for (const double level : s.percentile_levels) head.push_back("p" + percentile_word(level));
+  const bool bounded = s.low && s.high;
+  if (bounded) head.emplace_back("mean, 90 % of cases");
   std::string out = "<table>\n" + row(head, "th");
-  const auto line = [&](const char* name, const Distribution& d) {
+  const auto line = [&](const char* name, Distribution Figures::*which) {
+    const Distribution& d = s.*which;
     const auto ms = [](double value) { return format_duration(to_duration(value / 1e3)); };
     std::vector<std::string> cells{name, ms(d.mean), ms(d.std)};
     for (const double value : d.percentiles) cells.push_back(ms(value));
+    if (bounded)
+      cells.push_back(fmt::format("{} to {}", ms((*s.low.*which).mean), ms((*s.high.*which).mean)));
     out += row(cells);
   };
-  line("Time to first token", s.ttft_ms);
-  line("Time per output token", s.tpot_ms);
-  line("Gap between tokens", s.itl_ms);
-  line("End to end", s.e2el_ms);
+  line("Time to first token", &Figures::ttft_ms);
+  line("Time per output token", &Figures::tpot_ms);
+  line("Gap between tokens", &Figures::itl_ms);
+  line("End to end", &Figures::e2el_ms);
   return out + "</table>\n";
 }
 
@@ -52,14 +59,21 @@ std::string figures(const RunResult& r) {
     return value ? format_significant(*value) + unit : std::string("not given");
   };
   const auto percent = [](double ratio) { return format_significant(ratio * 100) + " %"; };
+  const auto between = [&](auto Figures::*which) {
+    if (!s.low || !s.high) return std::string();
+    return fmt::format(" ({} to {} in 90 % of cases)", format_count(*s.low.*which),
+                       format_count(*s.high.*which));
+  };
   std::string out = "<table>\n";
   out += row({"Requests completed / failed",
               format_integer(s.completed) + " / " + format_integer(s.failed)});
   out += row({"Simulated time", format_duration(to_duration(s.duration))});
-  out += row({"Request throughput", format_count(s.request_throughput) + " per s"});
+  out += row({"Request throughput", format_count(s.request_throughput) + " per s" +
+                                        between(&Figures::request_throughput)});
   out += row({"Offered rate", optional(s.offered_rate, " per s")});
   out += row({"Goodput", optional(s.request_goodput, " per s")});
-  out += row({"Output tokens", format_count(s.output_throughput) + " per s"});
+  out += row({"Output tokens",
+              format_count(s.output_throughput) + " per s" + between(&Figures::output_throughput)});
   out += row({"Tokens in all", format_count(s.total_token_throughput) + " per s"});
   out += row({"KV blocks, peak in use",
               format_integer(r.kv.total_blocks) + ", " + percent(r.kv.peak_used_ratio)});
@@ -90,6 +104,38 @@ std::string engines_table(const RunResult& r) {
                 fmt::format("{:.0f} %", e.peak_used_ratio * 100), format_integer(e.preemptions)});
   }
   return out + "</table>\n";
+}
+
+std::string operators_table(const RunResult& r, const EngineResult& first) {
+  std::string out =
+      "<table>\n" + row({"Operator", "share", "seconds", "calls", "binds", "source", ""}, "th");
+  const auto operators = pool_operators(r, first.pool_index);
+  const double longest = operators.empty() ? 0 : operators.front().share_ratio;
+  for (const OperatorShare& op : operators) {
+    std::string line =
+        row({op.name, fmt::format("{:.1f} %", 100 * op.share_ratio), format_significant(op.seconds),
+             format_integer(op.calls), op.binds, op.source});
+    const double width = longest > 0 ? 12 * op.share_ratio / longest : 0;
+    line.insert(
+        line.rfind("</tr>"),
+        fmt::format("<td class=\"bar\"><span style=\"width:{:.2f}em\"></span></td>", width));
+    out += line;
+  }
+  return out + "</table>\n";
+}
+
+// What steps consist of, by pool.
+std::string operators_section(const RunResult& r) {
+  std::string out;
+  for (const EngineResult& e : r.engines) {
+    if (!e.first_of_pool() || e.operators.empty()) continue;
+    out += fmt::format(
+        "<h2>Steps of {}</h2>\n<p>{}. In 90 % of cases steps take {:.3g} to {:.3g} times as "
+        "long.</p>\n",
+        html_text(e.pool), html_text(e.cost_note), e.step_time_low_ratio, e.step_time_high_ratio);
+    out += operators_table(r, e);
+  }
+  return out;
 }
 
 std::vector<Plot> plots(const RunResult& r) {
@@ -154,7 +200,7 @@ std::string render_html(const RunResult& r, const Style& style) {
     out += fmt::format("<h2>{}</h2>\n<div id=\"plot{}\">{}</div>\n", html_text(list[i].title), i,
                        svg(list[i]));
   }
-  out += "<h2>Engines</h2>\n" + engines_table(r);
+  out += operators_section(r) + "<h2>Engines</h2>\n" + engines_table(r);
   for (const std::string& warning : r.warnings)
     out += fmt::format("<p>Note: {}</p>\n", html_text(warning));
   out += fmt::format("<h2>Scenario (behaviour {})</h2>\n<pre>{}</pre>\n", r.behaviour_number,

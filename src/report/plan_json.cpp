@@ -64,14 +64,23 @@ ordered_json kv(const planner::Plan& p) {
 ordered_json point(const planner::Point& at) {
   ordered_json operators = ordered_json::array();
   for (const planner::Operator& o : at.operators)
-    operators.push_back(
-        {{"name", o.name}, {"ms", number(o.ms)}, {"share", number(o.share)}, {"binds", o.binds}});
+    operators.push_back({{"name", o.name},
+                         {"ms", number(o.ms)},
+                         {"share", number(o.share)},
+                         {"binds", o.binds},
+                         {"calls", o.calls},
+                         {"source", o.source},
+                         {"octaves_outside", number(o.octaves_outside)}});
   return {{"context", at.context},
           {"batch", at.batch},
           {"kv_bytes", at.kv_bytes.value()},
           {"kv_fits", at.kv_fits},
           {"prefill_ms", number(at.prefill_ms)},
+          {"prefill_ms_low", number(at.prefill_range.low)},
+          {"prefill_ms_high", number(at.prefill_range.high)},
           {"decode_ms", number(at.decode_ms)},
+          {"decode_ms_low", number(at.decode_range.low)},
+          {"decode_ms_high", number(at.decode_range.high)},
           {"output_tokens_per_s", number(at.output_tokens_per_s)},
           {"binds", at.binds},
           {"prefill_binds", at.prefill_binds},
@@ -79,6 +88,7 @@ ordered_json point(const planner::Point& at) {
           {"ridge", number(at.ridge)},
           {"source", at.source},
           {"source_note", at.source_note},
+          {"outside_range_ratio", number(at.outside_range_ratio)},
           {"operators", std::move(operators)}};
 }
 

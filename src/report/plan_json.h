@@ -4,6 +4,7 @@
 
 #include "planner/plan.h"
 #include "planner/search.h"
+#include "report/exporter.h"
 
 namespace kvsim::report {
 
@@ -15,7 +16,7 @@ std::string plan_json(const planner::Plan& plan,
 
 // The plan for people: ledger, KV cache, the timed point, the explorer, verdict and advice.
 // Settings that the user did not give carry a star.
-std::string plan_text(const planner::Plan& plan,
-                      const std::vector<planner::Candidate>& search = {});
+std::string plan_text(const planner::Plan& plan, const std::vector<planner::Candidate>& search = {},
+                      Glyphs glyphs = Glyphs::ascii);
 
 }  // namespace kvsim::report

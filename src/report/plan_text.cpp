@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "report/operators.h"
 #include "report/plan_answers.h"
 #include "report/plan_json.h"
 #include "report/plan_sources.h"
@@ -98,7 +100,7 @@ std::string kv(const Plan& p) {
   return out + t.text(2);
 }
 
-std::string point(const Plan& p) {
+std::string point(const Plan& p, Glyphs glyphs) {
   const planner::Point& at = p.at;
   std::string out =
       fmt::format("Speed at context {}{}, batch {}{} ({})\n", format_integer(at.context),
@@ -107,21 +109,23 @@ std::string point(const Plan& p) {
   t.row({"KV of the batch", fmt::format("{} over all GPUs ({}){}", format_bytes(at.kv_bytes),
                                         format_bytes_decimal(at.kv_bytes),
                                         at.kv_fits ? "" : ", more than the pool holds")});
-  t.row({"prefill",
-         fmt::format("{} for one prompt alone; {} binds",
-                     format_duration(to_duration(at.prefill_ms / 1e3)), at.prefill_binds)});
-  t.row({"decode step", fmt::format("{} = {} output tokens/s; {} binds",
-                                    format_duration(to_duration(at.decode_ms / 1e3)),
-                                    format_count(at.output_tokens_per_s), at.binds)});
+  const auto time = [](double ms) { return format_duration(to_duration(ms / 1e3)); };
+  const auto range = [&](const planner::Range& r) {
+    return r.low == r.high ? std::string() : fmt::format(" ({} to {})", time(r.low), time(r.high));
+  };
+  t.row({"prefill", fmt::format("{}{} for one prompt alone; {} binds", time(at.prefill_ms),
+                                range(at.prefill_range), at.prefill_binds)});
+  t.row({"decode step",
+         fmt::format("{}{} = {} output tokens/s; {} binds", time(at.decode_ms),
+                     range(at.decode_range), format_count(at.output_tokens_per_s), at.binds)});
   t.row({"intensity", fmt::format("{} flop/byte against a ridge of {}",
                                   format_significant(at.intensity), format_significant(at.ridge))});
-  std::string top;
-  for (std::size_t i = 0; i < std::min<std::size_t>(at.operators.size(), 5); ++i)
-    top += fmt::format("{}{} {:.0f} %", top.empty() ? "" : ", ", at.operators[i].name,
-                       at.operators[i].share * 100);
-  t.row({"made of", top});
   t.row({"source", at.source_note});
-  return out + t.text(2);
+  std::vector<metrics::OperatorShare> parts;
+  for (const planner::Operator& o : at.operators)
+    parts.push_back({o.name, o.ms / 1e3, o.share, o.calls, o.binds, o.source});
+  return out + t.text(2) + "  decode step by operator (in brackets above: 90 % of cases)\n" +
+         operator_table(shortened(std::move(parts), 8), glyphs, 4);
 }
 
 std::string context_name(std::int64_t n) {
@@ -179,11 +183,11 @@ std::string search_table(const Plan& p, const std::vector<planner::Candidate>& l
 
 }  // namespace
 
-std::string plan_text(const Plan& p, const std::vector<planner::Candidate>& search) {
+std::string plan_text(const Plan& p, const std::vector<planner::Candidate>& search, Glyphs glyphs) {
   std::string out = p.from_command ? from_command_text(*p.from_command) + "\n"
                     : p.from_log   ? from_log_text(p) + "\n"
                                    : "";
-  out += ledger(p) + "\n" + kv(p) + "\n" + point(p) + "\n" + explorer(p);
+  out += ledger(p) + "\n" + kv(p) + "\n" + point(p, glyphs) + "\n" + explorer(p);
   out += questions_text(p);
   if (!search.empty()) out += "\n" + search_table(p, search);
   if (!p.warnings.empty()) out += "\n";

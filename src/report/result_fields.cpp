@@ -4,6 +4,9 @@
 
 #include <array>
 #include <cmath>
+#include <string>
+#include <type_traits>
+#include <utility>
 
 #include "diag/check.h"
 
@@ -31,54 +34,105 @@ void seconds(FieldVisitor& v, const Field& f, Time& value) {
   value = Time(to_duration(s).value());
 }
 
-void distribution(FieldVisitor& v, std::string_view name, std::string_view doc, Distribution& d,
-                  const std::vector<double>& levels) {
-  const auto one = [&](const std::string& prefix, double& value) {
-    figure(v, must(fmt::format("{}_{}", prefix, name), fmt::format("{} of {}", prefix, doc)),
-           value);
-  };
-  one("mean", d.mean);
-  one("median", d.median);
-  one("std", d.std);
-  d.percentiles.resize(levels.size());
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    one("p" + percentile_word(levels[i]), d.percentiles[i]);
+// A figure and the ends of its interval, as NAME, NAME_low and NAME_high.
+class Bounded {
+ public:
+  Bounded(FieldVisitor& v, Summary& s)
+      : v_(v),
+        low_{s.low.value_or(Figures()), s.low.has_value()},
+        high_{s.high.value_or(Figures()), s.high.has_value()} {}
+
+  template <class T>
+  void operator()(const std::string& name, const std::string& doc, T& value, T Figures::*member) {
+    figure(v_, must(name, doc), value);
+    end(low_, name + "_low", "low end of that", low_.figures.*member);
+    end(high_, name + "_high", "high end of that", high_.figures.*member);
   }
-}
+  void operator()(std::string_view name, std::string_view doc, Summary& s,
+                  Distribution Figures::*member) {
+    Distribution &value = s.*member, &low = low_.figures.*member, &high = high_.figures.*member;
+    const auto one = [&](const std::string& prefix, double& middle, double& least, double& most) {
+      const std::string whole = fmt::format("{}_{}", prefix, name);
+      figure(v_, must(whole, fmt::format("{} of {}", prefix, doc)), middle);
+      end(low_, whole + "_low", "low end of that", least);
+      end(high_, whole + "_high", "high end of that", most);
+    };
+    one("mean", value.mean, low.mean, high.mean);
+    one("median", value.median, low.median, high.median);
+    one("std", value.std, low.std, high.std);
+    const std::size_t levels = s.percentile_levels.size();
+    for (Distribution* d : {&value, &low, &high}) d->percentiles.resize(levels);
+    for (std::size_t i = 0; i < levels; ++i)
+      one("p" + percentile_word(s.percentile_levels[i]), value.percentiles[i], low.percentiles[i],
+          high.percentiles[i]);
+  }
+  // What was read; a document that gives no end at all has none.
+  void finish(Summary& s) {
+    s.low = low_.found ? std::optional(std::move(low_.figures)) : std::nullopt;
+    s.high = high_.found ? std::optional(std::move(high_.figures)) : std::nullopt;
+  }
+
+ private:
+  struct Ends {
+    Figures figures;
+    bool given = false;  // they are to be written
+    bool found = false;  // one of them has a value after the visit
+  };
+  template <class T>
+  void end(Ends& of, const std::string& name, std::string_view doc, T& value) {
+    std::optional<double> number;
+    if (of.given) number = value;
+    figure(v_, {name, doc}, number);
+    of.found = of.found || number.has_value();
+    if constexpr (std::is_same_v<T, double>)
+      value = number.value_or(0);
+    else
+      value = number;
+  }
+
+  FieldVisitor& v_;
+  Ends low_, high_;
+};
 
 }  // namespace
 
 void fields(FieldVisitor& v, Summary& s) {
+  Bounded bounded(v, s);
   v.field(must("completed", "requests that got all their tokens"), s.completed);
   v.field(must("failed", "requests that were never served"), s.failed);
-  figure(v, must("duration", "seconds from the start of the measured window to the last end"),
-         s.duration);
+  bounded("duration", "seconds from the start of the measured window to the last end", s.duration,
+          &Figures::duration);
   v.field(must("total_input_tokens", "prompt tokens of completed requests"), s.total_input_tokens);
   v.field(must("total_output_tokens", "output tokens of completed requests"),
           s.total_output_tokens);
-  figure(v, must("request_throughput", "completed requests per second"), s.request_throughput);
-  figure(
-      v,
-      must("request_goodput", "completed requests per second that kept the SLO; null without one"),
-      s.request_goodput);
-  figure(v, must("output_throughput", "output tokens per second"), s.output_throughput);
-  figure(v, must("total_token_throughput", "input and output tokens per second"),
-         s.total_token_throughput);
-  figure(v,
-         must("offered_rate",
-              "arrivals per second between the first and the last; null when all come at once"),
-         s.offered_rate);
-  figure(v, must("max_output_tokens_per_s", "most output tokens in one second"),
-         s.max_output_tokens_per_s);
+  bounded("request_throughput", "completed requests per second", s.request_throughput,
+          &Figures::request_throughput);
+  bounded("request_goodput", "completed requests per second that kept the SLO; null without one",
+          s.request_goodput, &Figures::request_goodput);
+  bounded("output_throughput", "output tokens per second", s.output_throughput,
+          &Figures::output_throughput);
+  bounded("total_token_throughput", "input and output tokens per second", s.total_token_throughput,
+          &Figures::total_token_throughput);
+  bounded("offered_rate",
+          "arrivals per second between the first and the last; null when all come at once",
+          s.offered_rate, &Figures::offered_rate);
+  bounded("max_output_tokens_per_s", "most output tokens in one second", s.max_output_tokens_per_s,
+          &Figures::max_output_tokens_per_s);
   v.field(must("max_concurrent_requests", "most requests present in one second"),
           s.max_concurrent_requests);
   v.field(must("percentiles", "the levels that pNN fields are given for"), s.percentile_levels,
           config::between(0, 100));
-  distribution(v, "ttft_ms", "the time to first token", s.ttft_ms, s.percentile_levels);
-  distribution(v, "tpot_ms", "the time per output token after the first, by request", s.tpot_ms,
-               s.percentile_levels);
-  distribution(v, "itl_ms", "the gaps between tokens", s.itl_ms, s.percentile_levels);
-  distribution(v, "e2el_ms", "the time from arrival to end", s.e2el_ms, s.percentile_levels);
+  bounded("ttft_ms", "the time to first token", s, &Figures::ttft_ms);
+  bounded("tpot_ms", "the time per output token after the first, by request", s, &Figures::tpot_ms);
+  bounded("itl_ms", "the gaps between tokens", s, &Figures::itl_ms);
+  bounded("e2el_ms", "the time from arrival to end", s, &Figures::e2el_ms);
+  bounded.finish(s);
+}
+
+void fields(FieldVisitor& v, Intervals& i) {
+  figure(v, must("level_ratio", "share of cases that lie between the ends"), i.level_ratio);
+  v.field(must("seeds", "seeds that the traffic was simulated with; 1: its randomness is left out"),
+          i.seeds);
 }
 
 void fields(FieldVisitor& v, KvSummary& kv) {
@@ -111,6 +165,16 @@ static void fields(FieldVisitor& v, KvShares& s) {
   figure(v, {"mean_running", "running requests"}, s.mean_running);
 }
 
+static void fields(FieldVisitor& v, OperatorShare& o) {
+  v.field(must("name", "kernel, or what else takes time"), o.name);
+  figure(v, must("seconds", "seconds of busy_s"), o.seconds);
+  figure(v, must("share_ratio", "share of busy_s; those of an engine add up to 1"), o.share_ratio);
+  v.field({"calls", "kernel launches, estimated from sampled steps"}, o.calls);
+  v.field({"binds", "what binds it for most of that time"}, o.binds);
+  v.field({"source", "where most of that time comes from: measured, fitted, datasheet, constant"},
+          o.source);
+}
+
 static void fields(FieldVisitor& v, KvWaste& w) {
   v.object(Field{"busy", "over all steps"}, w.busy);
   figure(v, {"pressure_ratio", "share of their time in which a request waits for KV memory"},
@@ -132,6 +196,20 @@ void fields(FieldVisitor& v, EngineResult& e) {
   v.field({"kv_dtype", "element type of the KV cache"}, e.kv_dtype);
   v.field({"cost_source", "measured, fitted, datasheet or constant"}, e.cost_source);
   v.field({"cost_note", "source of the step times and their known error"}, e.cost_note);
+  figure(v,
+         {"step_time_low_ratio", "low end of a step time over the step time, mean over busy time"},
+         e.step_time_low_ratio);
+  figure(v, {"step_time_high_ratio", "the same of the high end"}, e.step_time_high_ratio);
+  figure(v, {"measured_ratio", "share of busy_s of operators whose time was measured"},
+         e.measured_ratio);
+  figure(v, {"fitted_ratio", "share of busy_s of operators whose time is a fit"}, e.fitted_ratio);
+  figure(v, {"datasheet_ratio", "share of busy_s of operators with a datasheet roofline"},
+         e.datasheet_ratio);
+  figure(v, {"outside_range_ratio", "share of busy_s of operators outside their calibrated range"},
+         e.outside_range_ratio);
+  figure(v, {"octaves_outside", "doublings from that range to the farthest of them"},
+         e.octaves_outside);
+  v.list({"operators", "what the busy time consists of, longest first"}, e.operators);
   v.field({"total_blocks", "usable KV blocks"}, e.total_blocks);
   v.field({"block_tokens", "tokens per block"}, e.block_tokens);
   v.field({"kv_bytes", "KV pool per GPU in bytes"}, e.kv_bytes);
@@ -252,6 +330,9 @@ void fields(FieldVisitor& v, RunDocument& r) {
   v.field(must("scenario", "the scenario with every value resolved"), scenario);
   r.scenario_json = scenario.json;
   v.object(must("summary", "latency and throughput, as vllm bench serve defines them"), r.summary);
+  v.object(Field{"intervals",
+                 "what the _low and _high figures of summary cover; null where there are none"},
+           r.intervals);
   v.object(must("kv", "KV blocks and prefix cache"), r.kv);
   v.list(must("engines", "each serving instance"), r.engines);
   v.object(must("cost", "GPU time and money"), r.cost);

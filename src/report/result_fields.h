@@ -6,6 +6,7 @@
 namespace kvsim::metrics {
 
 void fields(config::FieldVisitor& v, Summary& s);
+void fields(config::FieldVisitor& v, Intervals& i);
 void fields(config::FieldVisitor& v, KvSummary& kv);
 void fields(config::FieldVisitor& v, EngineResult& e);
 void fields(config::FieldVisitor& v, Cost& c);

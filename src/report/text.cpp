@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "report/exporter.h"
+#include "report/operators.h"
 #include "report/sparkline.h"
 #include "report/wrap.h"
 #include "units/format.h"
@@ -56,6 +58,34 @@ std::string throughput(const Summary& s) {
   return out;
 }
 
+// Between which values nine cases in ten lie; nothing where that is one value.
+std::string interval_lines(const RunResult& r) {
+  const Summary& s = r.summary;
+  if (!r.intervals || !s.low || !s.high) return {};
+  const Figures &low = *s.low, &high = *s.high;
+  const auto span = [](const std::string& from, const std::string& to) {
+    return from == to ? from : fmt::format("{} to {}", from, to);
+  };
+  const auto latency = [&](const char* name, double from, double to) {
+    return fmt::format("   {} {}", name, span(ms(from), ms(to)));
+  };
+  if (low.duration == high.duration && low.e2el_ms.mean == high.e2el_ms.mean) return {};
+  std::string first = latency("mean TTFT", low.ttft_ms.mean, high.ttft_ms.mean);
+  for (std::size_t i = 0; i < s.percentile_levels.size(); ++i)
+    if (s.percentile_levels[i] == 99)
+      first += latency("p99", low.ttft_ms.percentiles[i], high.ttft_ms.percentiles[i]);
+  first += latency("mean TPOT", low.tpot_ms.mean, high.tpot_ms.mean);
+  std::string second =
+      fmt::format("   {} output tok/s",
+                  span(format_count(low.output_throughput), format_count(high.output_throughput)));
+  if (low.request_goodput && high.request_goodput)
+    second += fmt::format("   goodput {} req/s", span(format_count(*low.request_goodput),
+                                                      format_count(*high.request_goodput)));
+  second +=
+      r.intervals->seeds > 1 ? fmt::format("   (90 %, {} seeds)", r.intervals->seeds) : "   (90 %)";
+  return fmt::format("  {:9}{}\n  {:9}{}\n", "interval", first, "", second);
+}
+
 std::string kv_lines(const RunResult& r, const Style& style) {
   const KvSummary& kv = r.kv;
   std::string out =
@@ -99,6 +129,18 @@ std::string waste_lines(const RunResult& r) {
   return out;
 }
 
+// Shares of its busy time by source of the operators' times.
+std::string provenance(const EngineResult& e) {
+  std::string out;
+  for (const auto& [ratio, name] : {std::pair{e.measured_ratio, "measured"},
+                                    {e.fitted_ratio, "fitted"},
+                                    {e.datasheet_ratio, "from the data sheet"}})
+    if (ratio > 0) out += fmt::format("{}{:.0f} % {}", out.empty() ? "" : ", ", 100 * ratio, name);
+  if (e.outside_range_ratio > 0)
+    out += fmt::format(", {:.0f} % outside the calibrated range", 100 * e.outside_range_ratio);
+  return out;
+}
+
 // One line for the engines of a pool: they are alike.
 std::string pools(const RunResult& r) {
   std::map<int, int> engines;
@@ -114,6 +156,26 @@ std::string pools(const RunResult& r) {
                         e.block_tokens);
     if (!e.cost_note.empty()) line += fmt::format("; step time: {}", e.cost_note);
     out += wrap(line, columns, 4);
+  }
+  return out;
+}
+
+// What the steps of each pool consist of.
+std::string operator_lines(const RunResult& r, const Style& style) {
+  std::string out;
+  for (const EngineResult& e : r.engines) {
+    if (!e.first_of_pool() || e.constant_s > 0) continue;
+    const auto operators = shortened(pool_operators(r, e.pool_index), 8);
+    if (operators.empty()) continue;
+    double busy = 0;
+    for (const OperatorShare& op : operators) busy += op.seconds;
+    out +=
+        wrap(fmt::format(
+                 "Steps of {}: {} in all, each {:.3g} to {:.3g} times as long in 90 % of cases; {}",
+                 e.pool, format_duration(to_duration(busy)), e.step_time_low_ratio,
+                 e.step_time_high_ratio, provenance(e)),
+             columns, 4);
+    out += operator_table(operators, style.glyphs, 4);
   }
   return out;
 }
@@ -189,9 +251,11 @@ std::string render_text(const RunResult& r, const Style& style) {
            columns, 4);
   out += latency_table(s);
   out += throughput(s);
+  out += interval_lines(r);
   out += kv_lines(r, style);
   out += waste_lines(r);
   out += pools(r);
+  out += operator_lines(r, style);
   out += money(r.cost);
   if (s.failed > 0) {
     out += fmt::format("Failed: {} requests\n", format_integer(s.failed));

@@ -7,6 +7,7 @@
 #include "diag/check.h"
 #include "metrics/verdict.h"
 #include "scenario/pool.h"
+#include "scenario/provenance.h"
 
 namespace kvsim::scenario {
 namespace {
@@ -53,7 +54,7 @@ std::optional<double> mean_power_w(const ResolvedPool& pool, const engine::Engin
   const auto power = cost::power_of(pool.gpu);
   if (!power || cost.source() == cost::Source::constant) return std::nullopt;
   if (now.nanoseconds() <= 0) return power->idle_w;
-  return power->watts(totals.full_load_s / pool.plan.pipeline_parallel_size /
+  return power->watts(totals.times.full_load_s / pool.plan.pipeline_parallel_size /
                       to_seconds(now - Time{}));
 }
 
@@ -65,16 +66,18 @@ void add_totals(metrics::EngineResult& e, const engine::Engine& engine, const Re
   e.steps = t.steps;
   e.busy_s = to_seconds(t.busy);
   e.scheduled_tokens = t.scheduled_tokens;
-  e.compute_s = t.bound_s[static_cast<std::size_t>(cost::Binds::compute)];
-  e.memory_s = t.bound_s[static_cast<std::size_t>(cost::Binds::memory_bandwidth)];
-  e.link_s = t.bound_s[static_cast<std::size_t>(cost::Binds::link)];
-  e.launch_s = t.bound_s[static_cast<std::size_t>(cost::Binds::launch)];
+  const auto bound = [&](cost::Binds by) { return t.times.by_binds[static_cast<std::size_t>(by)]; };
+  e.compute_s = bound(cost::Binds::compute);
+  e.memory_s = bound(cost::Binds::memory_bandwidth);
+  e.link_s = bound(cost::Binds::link);
+  e.launch_s = bound(cost::Binds::launch);
   e.constant_s = cost.source() == cost::Source::constant ? e.busy_s : 0;
   e.steps_refused_kv = t.refused_kv;
   e.steps_refused_seqs = t.refused_seqs;
   e.steps_refused_tokens = t.refused_tokens;
   e.mean_power_w = mean_power_w(pool, t, cost, now);
   e.kv_waste = waste(t.kv_use);
+  add_provenance(e, t);
 }
 
 }  // namespace
@@ -107,10 +110,11 @@ metrics::RunResult run(const Resolved& scenario, workload::RequestSource& source
   metrics::RunResult result;
   cluster::Simulation::Options how;
   std::vector<std::unique_ptr<engine::Engine>> engines;
-  std::vector<std::shared_ptr<const cost::CostModel>> costs;
+  std::vector<std::shared_ptr<const cost::CostModel>> costs, own_costs;
   for (std::size_t p = 0; p < scenario.pools.size(); ++p) {
     const ResolvedPool& pool = scenario.pools[p];
-    const auto cost = cost_model(pool);
+    std::shared_ptr<const cost::CostModel> cost = cost_model(pool);
+    if (options.with_cost) cost = options.with_cost(*own_costs.emplace_back(std::move(cost)));
     const int ranks = pool.ranks();
     // Layers of experts exchange tokens between all ranks.
     const bool lockstep = ranks > 1 && pool.model.moe.has_value();
@@ -164,6 +168,7 @@ metrics::RunResult run(const Resolved& scenario, workload::RequestSource& source
         fmt::format("max_model_len cuts the output of {} requests short; they count as completed, "
                     "as in the engine",
                     truncated));
+  warn_outside(result);
   metrics::judge(result);
   metrics::price(result, s.price.gpu_hour_usd);
   check_context() = {};

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstdio>
 #include <functional>
+#include <memory>
 
 #include "engine/engine.h"
 #include "metrics/result.h"
@@ -16,6 +17,8 @@ struct RunOptions {
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::int64_t requests_ended, std::int64_t requests_expected, Time now)>
       progress;
+  // Makes other step times from a pool's own, which outlive them; empty: its own are used.
+  std::function<std::unique_ptr<cost::CostModel>(const cost::CostModel&)> with_cost;
 };
 
 // Builds the cluster of a scenario, runs it to the end and answers its result document.

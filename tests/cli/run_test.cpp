@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <csignal>
+#include <memory>
 
 #include "cli/harness.h"
 #include "cli/scenarios.h"
@@ -8,6 +9,17 @@
 using kvsim::test::Kvsim;
 using kvsim::test::request_lines;
 using kvsim::test::small_scenario;
+
+namespace {
+
+// Steps as long as the data sheet says.
+std::string roofline_scenario() {
+  std::string text = small_scenario();
+  const std::string constant = R"({"kind": "constant", "step": "1ms"})";
+  return text.replace(text.find(constant), constant.size(), R"({"kind": "roofline"})");
+}
+
+}  // namespace
 
 TEST_CASE("run prints a summary or one document and leaves nothing behind") {
   Kvsim({"run", "s.json"})
@@ -26,6 +38,39 @@ TEST_CASE("run prints a summary or one document and leaves nothing behind") {
       .err_is("")
       .out_is_json()
       .out_has("\"completed\": 5");
+}
+
+TEST_CASE("a run with roofline steps states intervals unless they are off") {
+  std::string scenario = roofline_scenario();
+  const auto kvsim = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"run", "s.json"});
+    auto run = std::make_unique<Kvsim>(flags);
+    run->file("s.json", scenario).file("requests.jsonl", request_lines(5, 64, 4, 10));
+    return run;
+  };
+  kvsim({})->exits(0).err_is("").out_has("  interval    mean TTFT ").out_has("Steps of serve: ");
+  kvsim({"--intervals", "off"})->exits(0).out_lacks("  interval ").out_has("Steps of serve: ");
+  kvsim({"--json"})->exits(0).out_has("\"level_ratio\": 0.9").out_lacks("mean_ttft_ms_high\": null");
+  kvsim({"--json", "--intervals", "off"})->exits(0).out_has("\"mean_ttft_ms_high\": null");
+  // The ends may be required and are explained; they are beyond the figure.
+  kvsim({"--require", "mean_ttft_ms_high<=0.1"})->exits(1).out_has("mean_ttft_ms_high");
+  kvsim({"--require", "mean_ttft_ms_high<=10000"})->exits(0);
+  // A trace that is random in nothing has no other seeds.
+  kvsim({"--seeds", "3"})->exits(0).out_has("other seeds change nothing");
+  kvsim({"--seeds", "3", "--intervals", "off"})->exits(2).err_has("--intervals off");
+  kvsim({"--seeds", "0"})->exits(2).err_has("--seeds");
+  kvsim({"--intervals", "maybe"})->exits(2).err_has("--intervals");
+}
+
+TEST_CASE("a trace from a pipe is simulated once and says that it has no intervals") {
+  std::string scenario = roofline_scenario();
+  scenario.replace(scenario.find("requests.jsonl"), 14, "-");
+  Kvsim({"run", "s.json"})
+      .file("s.json", scenario)
+      .input(request_lines(5, 64, 4, 10))
+      .exits(0)
+      .out_has("5 requests completed")
+      .out_has("no intervals: the trace comes through a pipe");
 }
 
 TEST_CASE("the same run gives the same bytes on a terminal and in a pipe") {

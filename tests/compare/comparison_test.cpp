@@ -142,3 +142,34 @@ Verdict: regression, the largest is kv.preemptions from 0 (limit 0.5 %).
 )",
                     config::digest(R"({"workload":{"rate":2}})").substr(0, 8)));
 }
+
+TEST_CASE("ends of intervals are figures but only compared where a tolerance names them") {
+  const auto document = [](double high) {
+    return config::Document::parse(
+        fmt::format(
+            R"({{"schema":"kvsim.run/1","behaviour":1,"complete":true,"scenario":{{}},
+"summary":{{"p99_ttft_ms":5,"p99_ttft_ms_low":4,"p99_ttft_ms_high":{}}},"kv":{{}},
+"engines":[{{"operators":[{{"name":"up_gemm","seconds":2}},{{"name":"lm_head","seconds":1}}]}}],
+"cost":{{}},"verdict":{{}}}})",
+            high),
+        "r.json");
+  };
+  const config::Document low = document(6), high = document(9);
+  CHECK(compare::compare(low, high, {}).differences.size() == 1);
+  Options options;
+  REQUIRE(parse_tolerances("p99_ttft_ms_high=10%", options.tolerances).empty());
+  const Comparison named = compare::compare(low, high, options);
+  CHECK(named.differences.size() == 2);
+  CHECK(find(named, "summary.p99_ttft_ms_high").change == Change::regressed);
+
+  CHECK(better("summary.p99_ttft_ms_high") == Better::lower);
+  CHECK(better("output_throughput_low") == Better::higher);
+  CHECK(is_interval_end("summary.duration_low"));
+  CHECK(!is_interval_end("summary.duration"));
+  CHECK(!is_interval_end("kv.some_low"));
+  const Figures figures(high);
+  REQUIRE(figures.find("p99_ttft_ms_high"));
+  CHECK(figures.find("p99_ttft_ms_high")->value == 9);
+  REQUIRE(figures.find("engines.0.operators.lm_head.seconds"));
+  CHECK(figures.find("engines.0.operators.lm_head.seconds")->value == 1);
+}

@@ -16,7 +16,7 @@ const spec::ModelSpec& model() {
   static const spec::ModelSpec one = spec::Catalog().model("llama-3.1-8b");
   return one;
 }
-std::shared_ptr<const CostModel> datasheet() {
+std::unique_ptr<CostModel> datasheet() {
   RooflineOptions o;
   o.kv_dtype = *kvformat::find_kv_dtype("bf16");
   return make_roofline(model(), spec::Catalog().gpu("h100-sxm"), o);
@@ -46,7 +46,7 @@ class Widening final : public CostModel {
 
 TEST_CASE("a scaled model takes a factor longer for each step and for each operator of it") {
   const auto base = datasheet();
-  const auto twice = make_scaled(base, 2);
+  const auto twice = make_scaled(*base, 2);
   for (const StepShape& shape : {decode_shape(model(), 2000, 8), prefill_shape(model(), 700)}) {
     CHECK(twice->step_seconds(shape) == 2 * base->step_seconds(shape));
     const StepBill one = base->bill(shape), two = twice->bill(shape);
@@ -65,8 +65,8 @@ TEST_CASE("a scaled model takes a factor longer for each step and for each opera
 }
 
 TEST_CASE("an end takes each step by the factor of its own shape") {
-  const auto base = std::make_shared<const Widening>();
-  const auto low = make_at_end(base, End::low), high = make_at_end(base, End::high);
+  const auto base = std::make_unique<Widening>();
+  const auto low = make_at_end(*base, End::low), high = make_at_end(*base, End::high);
   for (const std::int64_t tokens : {1, 10, 100}) {
     StepShape shape;
     shape.tokens = tokens;
@@ -79,12 +79,12 @@ TEST_CASE("an end takes each step by the factor of its own shape") {
   }
 }
 
-TEST_CASE("a constant step has no spread, that of the datasheet lies around its prediction") {
+TEST_CASE("a constant step has no spread and that of the datasheet lies around its prediction") {
   StepShape shape;
   shape.tokens = 7;
-  const std::shared_ptr<const CostModel> constant = make_constant(Duration(1000));
+  const auto constant = make_constant(Duration(1000));
   CHECK(constant->spread(shape).none());
-  CHECK(make_at_end(constant, End::high)->step_seconds(shape) == constant->step_seconds(shape));
+  CHECK(make_at_end(*constant, End::high)->step_seconds(shape) == constant->step_seconds(shape));
   CHECK(constant->bill(shape).operators.front().source == Source::constant);
 
   const Spread wide = datasheet()->spread(decode_shape(model(), 1000, 4));

@@ -9,6 +9,7 @@
 #include "cli/commands/plan_questions.h"
 #include "cli/commands/plan_scenario.h"
 #include "cli/commands/plan_sources.h"
+#include "cli/result_style.h"
 #include "config/document.h"
 #include "planner/answers.h"
 #include "planner/search.h"
@@ -95,7 +96,7 @@ class PlanCommand final : public Command {
     for (const launch::Leftover& l : fields)
       plan.warnings.push_back(left_out(l, plan.from_command ? "command" : "log"));
     context.print(context.json() ? report::plan_json(plan, candidates)
-                                 : report::plan_text(plan, candidates));
+                                 : report::plan_text(plan, candidates, result_style({}).glyphs));
     const bool fits =
         search_ ? std::ranges::any_of(candidates, &planner::Candidate::fits) : plan.fits;
     return fits ? Exit::ok : Exit::no;

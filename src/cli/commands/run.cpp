@@ -12,6 +12,7 @@
 #include "config/output_file.h"
 #include "report/exporter.h"
 #include "report/step_log.h"
+#include "scenario/intervals.h"
 #include "scenario/run.h"
 
 namespace kvsim::cli {
@@ -29,6 +30,17 @@ class Run final : public Command {
         .value("CONDITION");
     flags.flag("--prove", prove_,
                "simulate once more with the verdict's lever pulled, and say what it gains");
+    flags
+        .option("--intervals", intervals_,
+                "simulate twice more, with step times at both ends of their error; unset: up to "
+                "200,000 requests")
+        .words({"on", "off"});
+    flags
+        .option("--seeds", seeds_,
+                "simulate so many seeds, from the scenario's on, and add what they differ by to "
+                "the intervals")
+        .value("N")
+        .range(config::between(1, 1000));
     flags.section("More outputs");
     flags.flag("--detailed", detailed_, "keep every request in the JSON document");
     flags
@@ -108,7 +120,8 @@ class Run final : public Command {
       else
         progress.update(fmt::format("{} requests, {:.0f} s simulated", ended, to_seconds(now)));
     };
-    const metrics::RunResult result = scenario::run(scenario, options);
+    const metrics::RunResult result =
+        scenario::run_with_intervals(scenario, options, interval_options());
 
     report::Style style = result_style(scenario_);
     style.detailed = detailed_;
@@ -143,6 +156,16 @@ class Run final : public Command {
     std::unique_ptr<config::OutputFile> file;
     Render render;  // null: the requirements as JUnit
   };
+
+  scenario::IntervalOptions interval_options() const {
+    if (intervals_ == "off" && seeds_)
+      throw UsageError("--seeds widens the intervals that --intervals off leaves out",
+                       "drop one of them", "usage-intervals");
+    scenario::IntervalOptions options;
+    if (intervals_) options.ends = *intervals_ == "off" ? scenario::Ends::off : scenario::Ends::on;
+    options.seeds = seeds_.value_or(1);
+    return options;
+  }
 
   std::vector<SideFile> open_files() const {
     std::vector<SideFile> files;
@@ -195,6 +218,8 @@ class Run final : public Command {
 
   std::string scenario_, steps_, requests_, csv_, vllm_bench_, prometheus_, html_, junit_;
   std::vector<std::string> requirements_;
+  std::optional<std::string> intervals_;
+  std::optional<int> seeds_;
   bool detailed_ = false;
   bool prove_ = false;
   bool no_collapse_ = false;

@@ -40,6 +40,8 @@ constexpr CodeText codes[] = {
      "output."},
     {"usage-vary", "a --vary of a sweep cannot be read",
      "Write --vary path=v1,v2 or path=low:high:step."},
+    {"usage-intervals", "--seeds is given with --intervals off",
+     "Seeds widen the intervals; without intervals there is nothing to widen."},
     {"usage-shard", "a --shard is not i/n", "Write 0/4 to 3/4."},
     {"usage-twice", "a flag that may be given once is given more often",
      "Only --set, --models-dir and their like repeat."},

@@ -88,6 +88,22 @@ constexpr MetricText metrics[] = {
      "block; a pool\n"
      "of contiguous slots most of itself (docs/explanation/static-batching.md). mean_running is "
      "requests."},
+    {"intervals", "figures of summary with _low and _high at the end: where nine cases in ten lie",
+     "run simulates the same traffic with all step times at the low and at the high end of their "
+     "error, and\n"
+     "takes each figure's least and largest value of the three runs. --seeds N adds what N seeds "
+     "differ by.\n"
+     "null with --intervals off; equal to the figure where steps have a constant time\n"
+     "(docs/explanation/intervals.md)."},
+    {"operators", "what an engine's busy time consists of, in engines[]: kernel by kernel",
+     "seconds and calls are scaled up from sampled steps; share_ratio adds up to 1. binds and "
+     "source are those\n"
+     "of most of an operator's time. host_load is the wait for KV that comes from the host."},
+    {"outside_range_ratio",
+     "share of an engine's busy time in operators of shapes that nobody measured",
+     "Their times are extrapolated; octaves_outside says over how many doublings at most. Above "
+     "5 % a warning\n"
+     "says so. 0 where nothing was calibrated: a data sheet has no range."},
     {"gpu_hours", "GPUs of the deployment times duration", ""},
     {"usd_per_million_output_tokens",
      "price of the GPU hours over output tokens; null without a price",

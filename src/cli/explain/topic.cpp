@@ -18,8 +18,10 @@ std::string folded(std::string_view word) {
 
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
 
-// "ttft_ms" of "p99_ttft_ms", "mean_ttft_ms" and their like; else the word itself.
+// "ttft_ms" of "p99_ttft_ms", "mean_ttft_ms_high" and their like; else the word itself.
 std::string without_statistic(std::string_view word) {
+  for (const std::string_view end : {"_low", "_high"})
+    if (word.ends_with(end)) word.remove_suffix(end.size());
   const auto underscore = word.find('_');
   if (underscore == std::string_view::npos) return std::string(word);
   const std::string_view head = word.substr(0, underscore);
