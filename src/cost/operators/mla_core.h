@@ -19,13 +19,14 @@ namespace kvsim::cost::mla {
 //   tiles = ceil(h / heads), W = batch tiles, nb = ceil(kv / keys)
 //   s     = clip(floor(ctas SM / W), 1, min(nb, splits))
 //   path  = (waves - 1) wave (1 + wave_rows rows/64)
-//           + waves ceil(nb / s) tile keys/64 (1 + tile_rows rows/64),  waves = ceil(W s / SM)
+//           + waves ceil(nb / s) tile keys/64 (1 + tile_rows rows/64),  waves = ceil(W s / SM);
+//           `tile` is `wide` times as long in kernels for more than 64 heads
 //   mem   = (bytes + ramp) missed / bandwidth,  ramp = ramp bytes / (bytes + ramp)
 //   comp  = 2 batch kv max(h, rows_min) (2 latent + rope) / rate
 //   split = merge + merge_rows batch h min(splits, nb, ctas SM / W) / (1000 SM) where s > 1
 //   t     = floor + sequences batch/100 + queries batch h/10^4 + pnorm(path, mem, comp) + split
 // A batch that is no longer split takes at least as long as the largest one that is.
-inline constexpr std::array<Parameter, 17> decode_parameters{{
+inline constexpr std::array<Parameter, 18> decode_parameters{{
     {"floor", 11, 1, 200},
     {"sequences", 0.8, 0.001, 50},
     {"queries", 9, 0.01, 200},
@@ -43,6 +44,7 @@ inline constexpr std::array<Parameter, 17> decode_parameters{{
     {"merge", 1.5, 0.005, 30},
     {"merge_rows", 60, 0.05, 1000},
     {"power", 3, 1, 10},
+    {"wide", 1, 0.05, 4},
 }};
 
 // Materialised prefill, causal: query tiles of `queries` rows over key tiles of 64.
@@ -69,7 +71,8 @@ double decode_us(const Mla& s, const Device& d, const double* p, Buffers buffers
   const double tiles = std::ceil(rows / heads), slots = ctas * d.sms;
   const double blocks = std::ceil(s.kv_len / keys), most = std::min(blocks, p[13]);
   const double wave = p[3] * (1 + p[4] * held / 64);
-  const double tile = p[5] * width * (keys / 64.0) * (1 + p[6] * held / 64);
+  const double tile =
+      p[5] * width * (keys / 64.0) * (1 + p[6] * held / 64) * (s.n_heads > 64 ? p[17] : 1);
 
   const double mb = 1e-6 * s.batch * s.kv_len * (s.latent + s.rope) * s.kv.weight_bytes;
   const double memory = 1e3 * (mb + p[8] * mb / (mb + p[8])) *
