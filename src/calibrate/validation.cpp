@@ -4,15 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <set>
 #include <tuple>
 
-#include "calibrate/measurements/kinds.h"
-#include "calibrate/measurements/kvbench.h"
+#include "calibrate/predict/operator_predictions.h"
 #include "calibrate/predict/predictor.h"
-#include "config/csv.h"
-#include "config/document.h"
+#include "calibrate/targets.h"
+#include "calibrate/two_threads.h"
 
 namespace kvsim::calibrate {
 namespace {
@@ -24,95 +24,189 @@ double percentile(const std::vector<double>& sorted, double share) {
   return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
 }
 
-bool is_json(const std::string& text) {
-  const auto first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
-  return first != std::string::npos && (text[first] == '{' || text[first] == '[');
-}
-
 class Collector {
  public:
-  explicit Collector(const spec::Catalog& catalog) : predictor_(catalog) {}
+  Collector(const spec::Catalog& catalog, const ValidateOptions& options)
+      : options_(options), catalog_(catalog), predictor_(catalog), rows_(predictor_.gpus()) {}
 
-  void add(const Measurement& m, const std::string& file, int line) {
-    ++rows_;
-    const std::string place = line > 0 ? fmt::format("{}:{}", file, line) : file;
-    if (m.figures.empty()) return skip("e2e", m.unmeasured, place);
+  void add(const MeasuredRow& row) {
+    const Measurement& m = row.measurement;
+    ++out_.rows;
+    if (m.figures.empty()) return skipped_.add("e2e", m.unmeasured, row.place);
+    if (is_of_another_model(m))
+      return skipped_.add(m.figures.front().kernel, "not of model " + options_.model, row.place);
     const std::vector<Prediction> predictions = predictor_.predict(m);
+    const bool is_operator =
+        options_.predictions != Predictions::datasheet && m.figures.size() == 1;
+    RowGroups::Place place{};
+    std::string why;
+    const bool has_form = is_operator && rows_.add(row, place, why);
     for (std::size_t i = 0; i < m.figures.size(); ++i) {
       const Figure& figure = m.figures[i];
       if (!predictions[i].unrepresentable.empty()) {
-        skip(figure.kernel, predictions[i].unrepresentable, place);
+        skipped_.add(figure.kernel, predictions[i].unrepresentable, row.place);
         continue;
       }
-      const Key key{figure.kernel, predictor_.gpu_id(m.gpu), m.framework, m.dtype, m.kv_dtype,
+      // Rows without a form are predicted from the datasheet; no fit ever sees them.
+      if (options_.holdout > 0 && !has_form &&
+          !is_held_out(row.key, options_.holdout, options_.seed))
+        continue;
+      const Key key{figure.kernel, predictor_.gpus().id(m.gpu), m.framework, m.dtype, m.kv_dtype,
                     m.regime};
       const auto [at, fresh] = ids_.try_emplace(key, ids_.size());
-      points_.push_back({at->second, place, figure.value, predictions[i].value});
+      Row point{{at->second, row.place, figure.value, predictions[i].value}, has_form, place};
+      points_.push_back(std::move(point));
     }
   }
 
   Validation finish() {
-    Validation out;
-    out.rows = rows_;
-    // Groups come out in the order of their keys; points were numbered as they came.
-    std::vector<std::size_t> place(ids_.size());
-    std::vector<std::vector<double>> errors(ids_.size());
-    for (const auto& [key, id] : ids_) {
-      place[id] = out.groups.size();
-      const auto& [kernel, gpu, framework, dtype, kv_dtype, regime] = key;
-      out.groups.push_back({kernel, gpu, framework, dtype, kv_dtype, regime, {}});
-    }
+    predict_operators();
+    drop_rows_of_fits();
+    number_groups();
+    std::vector<std::vector<double>> errors(out_.groups.size());
     std::vector<double> all;
-    for (Point& p : points_) {
-      p.group = place[p.group];
+    for (const Row& row : points_) {
+      const Point& p = row.point;
       errors[p.group].push_back((p.predicted - p.measured) / p.measured);
       all.push_back(errors[p.group].back());
     }
     std::set<std::string> kernels;
-    for (std::size_t i = 0; i < out.groups.size(); ++i) {
-      out.groups[i].errors = summarise(errors[i]);
-      if (kernels.insert(out.groups[i].kernel).second)
-        out.conditions.push_back(
-            {out.groups[i].kernel, std::string(condition(out.groups[i].kernel))});
+    for (std::size_t i = 0; i < out_.groups.size(); ++i) {
+      GroupErrors& g = out_.groups[i];
+      g.errors = summarise(errors[i]);
+      g.target = target_of(g.kernel, g.dtype);
+      if (const auto known = reference_of(g.kernel, g.gpu, "", g.dtype, g.kv_dtype, g.regime))
+        g.reference = known->best();
+      if (kernels.insert(g.kernel).second)
+        out_.conditions.push_back({g.kernel, std::string(condition(g.kernel))});
     }
-    out.overall = summarise(all);
-    for (auto& [key, rows] : skipped_) out.skipped.push_back(rows);
-    std::ranges::stable_sort(out.skipped, [](const SkippedRows& a, const SkippedRows& b) {
-      return a.kernel != b.kernel ? a.kernel < b.kernel : a.n > b.n;
-    });
-    out.points = std::move(points_);
-    return out;
+    out_.overall = summarise(all);
+    out_.skipped = skipped_.list();
+    describe_sources();
+    find_worst();
+    out_.holdout = options_.holdout;
+    out_.points.reserve(points_.size());
+    for (Row& row : points_) out_.points.push_back(std::move(row.point));
+    return std::move(out_);
   }
 
  private:
   using Key =
       std::tuple<std::string, std::string, std::string, std::string, std::string, std::string>;
+  struct Row {
+    Point point;
+    bool has_form;
+    RowGroups::Place place;
+  };
 
-  void skip(const std::string& kernel, const std::string& reason, const std::string& place) {
-    SkippedRows& rows = skipped_[{kernel, reason}];
-    if (rows.n++ == 0) rows.kernel = kernel, rows.reason = reason, rows.first = place;
+  bool is_of_another_model(const Measurement& m) const {
+    const auto* run = std::get_if<Serving>(&m.shape);
+    if (options_.model.empty() || !run || run->model == options_.model) return false;
+    const auto asked = catalog_.find_spelling(options_.model),
+               own = catalog_.find_spelling(run->model);
+    return !asked || !own || asked->id != own->id;
   }
 
-  Predictor predictor_;
-  std::int64_t rows_ = 0;
-  std::map<Key, std::size_t> ids_;
-  std::map<std::pair<std::string, std::string>, SkippedRows> skipped_;
-  std::vector<Point> points_;
-};
+  void predict_operators() {
+    CostFits fits(catalog_, predictor_.gpus(), options_.cost);
+    for (const OperatorRows& rows : rows_.groups()) operators_.emplace_back(rows, options_);
+    if (options_.holdout <= 0)
+      for (OperatorPredictions& o : operators_) o.choose(fits);
+    on_two_threads(operators_.size(), [&](std::size_t i) {
+      if (options_.holdout > 0) operators_[i].fit_the_others();
+      operators_[i].predict();
+    });
+  }
 
-void read_csv(std::string text, const std::string& name, Collector& collector,
-              Diagnostics& diagnostics) {
-  config::CsvReader csv = config::CsvReader::from_text(std::move(text), name);
-  const Kind& kind = recognise(csv);
-  const Row row(csv);
-  while (csv.next()) {
-    try {
-      collector.add(kind.read(row), name, csv.line());
-    } catch (const InputError& error) {
-      for (const Diagnostic& d : error.diagnostics()) diagnostics.add(d);
+  const OperatorPredictions* operator_of(const Row& row) const {
+    return row.has_form && row.place.group < operators_.size() ? &operators_[row.place.group]
+                                                               : nullptr;
+  }
+
+  void drop_rows_of_fits() {
+    std::erase_if(points_, [&](const Row& row) {
+      const OperatorPredictions* o = operator_of(row);
+      return o && !o->is_scored(row.place.row);
+    });
+    for (Row& row : points_)
+      if (const OperatorPredictions* o = operator_of(row); o && o->has_model())
+        row.point.predicted = o->seconds(row.place.row),
+        out_.held_out += options_.holdout > 0 ? 1 : 0;
+  }
+
+  // Groups come out in the order of their keys; points were numbered as they came, and a hold-out
+  // may have left none of a group.
+  void number_groups() {
+    std::vector<char> used(ids_.size(), 0);
+    for (const Row& row : points_) used[row.point.group] = 1;
+    std::vector<std::size_t> place(ids_.size());
+    for (const auto& [key, id] : ids_) {
+      if (!used[id]) continue;
+      place[id] = out_.groups.size();
+      const auto& [kernel, gpu, framework, dtype, kv_dtype, regime] = key;
+      GroupErrors g;
+      g.kernel = kernel, g.gpu = gpu, g.framework = framework;
+      g.dtype = dtype, g.kv_dtype = kv_dtype, g.regime = regime;
+      out_.groups.push_back(std::move(g));
+    }
+    for (Row& row : points_) row.point.group = place[row.point.group];
+  }
+
+  void describe_sources() {
+    struct Tally {
+      std::set<std::string> sources, donors;
+      std::int64_t inside = 0, judged = 0;
+    };
+    std::vector<Tally> tallies(out_.groups.size());
+    std::set<std::string> all;
+    for (const Row& row : points_) {
+      const OperatorPredictions* o = operator_of(row);
+      Tally& t = tallies[row.point.group];
+      const bool has_model = o && o->has_model();
+      t.sources.insert(has_model ? o->source() : "datasheet");
+      if (!has_model) continue;
+      if (!o->donor().empty()) t.donors.insert(o->donor());
+      if (o->has_quantiles()) ++t.judged, t.inside += o->inside(row.place.row);
+    }
+    for (std::size_t i = 0; i < tallies.size(); ++i) {
+      GroupErrors& g = out_.groups[i];
+      g.source = fmt::format("{}", fmt::join(tallies[i].sources, ", "));
+      g.donor = fmt::format("{}", fmt::join(tallies[i].donors, ", "));
+      if (tallies[i].judged > 0)
+        g.coverage_90 =
+            static_cast<double>(tallies[i].inside) / static_cast<double>(tallies[i].judged);
+      all.insert(tallies[i].sources.begin(), tallies[i].sources.end());
+    }
+    if (!all.empty()) out_.source = fmt::format("{}", fmt::join(all, ", "));
+  }
+
+  void find_worst() {
+    std::vector<std::size_t> order(points_.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    const auto error = [&](std::size_t i) {
+      return std::abs(points_[i].point.predicted / points_[i].point.measured - 1);
+    };
+    const std::size_t shown = std::min(options_.worst, order.size());
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown),
+                      order.end(), [&](std::size_t a, std::size_t b) {
+                        return error(a) != error(b) ? error(a) > error(b) : a < b;
+                      });
+    for (std::size_t i = 0; i < shown; ++i) {
+      const OperatorPredictions* o = operator_of(points_[order[i]]);
+      out_.worst.push_back({order[i], o ? o->reason(points_[order[i]].place.row) : ""});
     }
   }
-}
+
+  const ValidateOptions& options_;
+  const spec::Catalog& catalog_;
+  Predictor predictor_;
+  RowGroups rows_;
+  std::deque<OperatorPredictions> operators_;  // by operator group
+  std::map<Key, std::size_t> ids_;
+  SkipCounter skipped_;
+  std::vector<Row> points_;
+  Validation out_;
+};
 
 }  // namespace
 
@@ -129,31 +223,16 @@ ErrorSummary summarise(const std::vector<double>& signed_errors) {
   return out;
 }
 
-Validation validate(std::vector<MeasurementFile> files, const spec::Catalog& catalog) {
-  Collector collector(catalog);
-  Diagnostics diagnostics;
-  for (MeasurementFile& file : files) {
-    try {
-      if (is_json(file.text)) {
-        const auto document =
-            config::Document::parse(std::move(file.text), file.name, config::Comments::forbidden);
-        for (const Measurement& m : read_kvbench(document)) collector.add(m, file.name, 0);
-      } else {
-        read_csv(std::move(file.text), file.name, collector, diagnostics);
-      }
-    } catch (const InputError& error) {
-      for (const Diagnostic& d : error.diagnostics()) diagnostics.add(d);
-    }
-  }
-  diagnostics.throw_if_errors();
+Validation validate(std::vector<MeasurementFile> files, const spec::Catalog& catalog,
+                    const ValidateOptions& options) {
+  Collector collector(catalog, options);
+  read_measurements(std::move(files), [&](MeasuredRow&& row) { collector.add(row); });
   return collector.finish();
 }
 
-Validation validate(const std::vector<std::string>& paths, const spec::Catalog& catalog) {
-  std::vector<MeasurementFile> files;
-  for (const std::string& path : paths)
-    files.push_back({path == "-" ? "<stdin>" : path, config::read_file(path)});
-  return validate(std::move(files), catalog);
+Validation validate(const std::vector<std::string>& paths, const spec::Catalog& catalog,
+                    const ValidateOptions& options) {
+  return validate(load_measurement_files(paths), catalog, options);
 }
 
 }  // namespace kvsim::calibrate

@@ -19,12 +19,17 @@ class Command {
   virtual Exit run(Context& context) = 0;
 };
 
+// What -o names: the file that the result goes to, or files that the command writes beside a report
+// on stdout.
+enum class OutputFiles { result, own };
+
 // A row of the command table. `name` may be two words ("model show").
 struct CommandEntry {
   std::string_view name;
   std::string_view summary;  // one line, no full stop
   std::string_view group;    // heading in the command map
   std::unique_ptr<Command> (*make)();
+  OutputFiles output = OutputFiles::result;
 };
 
 }  // namespace kvsim::cli

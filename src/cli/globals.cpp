@@ -24,7 +24,7 @@ void describe(Flags& flags, Globals& g) {
       .range(config::at_least(0));
   flags
       .option("--models-dir", g.models_dirs,
-              "add a folder of models, GPUs and links; also KVSIM_MODELS")
+              "add a folder of models, GPUs, links and cost files; also KVSIM_MODELS")
       .value("DIR")
       .completes(Complete::folder);
   flags

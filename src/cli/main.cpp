@@ -136,7 +136,7 @@ Exit run(const Words& words, Globals& globals) {
   settle(given);
   globals = given;
 
-  Output output(globals.output);
+  Output output(entry.output == OutputFiles::own ? "" : globals.output);
   Context context(globals, find_terminal(globals), output);
   const Exit answer = command->run(context);
   try {

@@ -1,6 +1,8 @@
 #include "cli/schemas.h"
 
 #include "calibrate/measurements/kvbench.h"
+#include "cost/operators/operator_fit.h"
+#include "report/calibration.h"
 #include "report/conformance.h"
 #include "report/json.h"
 #include "report/plan_json.h"
@@ -15,10 +17,11 @@ namespace kvsim::cli {
 
 std::span<const std::string_view> schema_ids() {
   static constexpr std::string_view ids[] = {
-      "kvsim.compare/1",         report::conformance_schema, spec::gpu_schema,
-      calibrate::kvbench_schema, spec::link_schema,          spec::model_schema,
-      report::plan_schema,       report::run_schema,         scenario::scenario_schema,
-      report::trace_schema,      report::validation_schema,  workload::workload_schema};
+      report::calibration_schema, "kvsim.compare/1",         report::conformance_schema,
+      cost::cost_schema,          spec::gpu_schema,          calibrate::kvbench_schema,
+      spec::link_schema,          spec::model_schema,        report::plan_schema,
+      report::run_schema,         scenario::scenario_schema, report::trace_schema,
+      report::validation_schema,  workload::workload_schema};
   return ids;
 }
 

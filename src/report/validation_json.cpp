@@ -24,6 +24,7 @@ std::string validation_json(const calibrate::Validation& validation) {
   out["schema"] = validation_schema;
   out["source"] = validation.source;
   out["rows"] = validation.rows;
+  out["holdout"] = validation.holdout > 0 ? Json(validation.holdout) : Json();
   out["groups"] = Json::array();
   for (const calibrate::GroupErrors& g : validation.groups) {
     Json group{
@@ -31,6 +32,11 @@ std::string validation_json(const calibrate::Validation& validation) {
     group["kv_dtype"] = g.kv_dtype.empty() ? Json() : Json(g.kv_dtype);
     group["regime"] = g.regime.empty() ? Json() : Json(g.regime);
     put(group, g.errors);
+    group["source"] = g.source;
+    group["donor"] = g.donor.empty() ? Json() : Json(g.donor);
+    group["coverage_90"] = g.coverage_90 ? Json(*g.coverage_90) : Json();
+    group["target_mape"] = g.target ? Json(*g.target) : Json();
+    group["reference_mape"] = g.reference ? Json(*g.reference) : Json();
     out["groups"].push_back(std::move(group));
   }
   out["overall"] = Json::object();

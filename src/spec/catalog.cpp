@@ -41,7 +41,7 @@ std::vector<std::string> ids_of(const auto& entries) {
 std::vector<std::string> json_files(const std::string& folder) {
   namespace fs = std::filesystem;
   std::vector<std::string> files;
-  for (const char* sub : {"", "llm", "gpu", "link"}) {
+  for (const char* sub : {"", "llm", "gpu", "link", "cost"}) {
     const fs::path path = fs::path(folder) / sub;
     std::error_code error;
     if (*sub && !fs::is_directory(path, error)) continue;
@@ -104,13 +104,20 @@ void Catalog::add_folder(const std::string& folder) {
     const auto refuse = [&](std::string message) {
       throw InputError(document.root().diagnostic(
           "catalog-file", std::move(message),
-          "a models folder holds kvsim.model, kvsim.gpu and kvsim.link files"));
+          "a models folder holds kvsim.model, kvsim.gpu, kvsim.link and kvsim.cost files"));
     };
     if (!document.root().is_object()) refuse("expected an object");
     const config::Value schema = document.root().find("schema"), id = document.root().find("id");
     if (!schema.exists() || !schema.is_string()) refuse("the file has no \"schema\"");
-    if (schema.string().starts_with("kvsim.cost/")) continue;
     if (!id.exists() || !id.is_string()) refuse("the file has no \"id\"");
+    if (schema.string().starts_with("kvsim.cost/")) {
+      const config::Value gpu = document.root().find("gpu");
+      if (!gpu.exists() || !gpu.is_string()) refuse("the file has no \"gpu\"");
+      CostEntry entry{id.string(), gpu.string(), path, std::move(text)};
+      std::erase_if(costs_, [&](const CostEntry& other) { return other.id == entry.id; });
+      costs_.push_back(std::move(entry));
+      continue;
+    }
     Entry entry{id.string(), {}, path, std::move(text)};
     const config::Value aliases = document.root().find("aliases");
     if (aliases.exists() && aliases.is_array())
@@ -170,6 +177,18 @@ std::string_view Catalog::model_text(std::string_view id) const {
 }
 std::string_view Catalog::gpu_text(std::string_view id) const {
   return find(gpu_schema, id, {}).text;
+}
+
+std::vector<Catalog::CostText> Catalog::cost_texts() const {
+  std::vector<CostText> out;
+  for (const CostEntry& e : costs_) out.push_back({e.id, e.gpu, e.name, e.text});
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (!file.path.starts_with("models/cost/")) continue;
+    if (std::ranges::find(costs_, file.id, &CostEntry::id) != costs_.end()) continue;
+    out.push_back({file.id, file.gpu, file.path, file.text});
+  }
+  std::ranges::sort(out, {}, &CostText::id);
+  return out;
 }
 
 std::optional<LinkSpec> Catalog::link_of(const GpuSpec& gpu) const {

@@ -13,9 +13,10 @@ namespace kvsim::spec {
 
 class Catalog {
  public:
-  // Embedded entries, then the *.json of each extra folder (its llm/ gpu/ link/ subfolders too;
-  // later ones win). `folders` come from --models-dir and KVSIM_MODELS. Throws IoError for a folder
-  // that cannot be read, InputError for a file that is no kvsim model, gpu, link or cost file.
+  // Embedded entries, then the *.json of each extra folder (its llm/ gpu/ link/ cost/ subfolders
+  // too; later ones win). `folders` come from --models-dir and KVSIM_MODELS. Throws IoError for a
+  // folder that cannot be read, InputError for a file that is no kvsim model, gpu, link or cost
+  // file.
   explicit Catalog(const std::vector<std::string>& folders = {});
 
   // Ids in alphabetical order.
@@ -45,6 +46,15 @@ class Catalog {
   std::string_view model_text(std::string_view id) const;
   std::string_view gpu_text(std::string_view id) const;
 
+  // Fitted cost files (kvsim.cost/1) as they are; what they hold is read by cost/, and only where a
+  // GPU is asked for. The views live as long as the catalog.
+  struct CostText {
+    std::string_view id, gpu;  // "h100-sxm.vllm-0.24.0", the catalog id of its GPU
+    std::string_view name;     // path shown in errors
+    std::string_view text;
+  };
+  std::vector<CostText> cost_texts() const;  // in alphabetical order of ids
+
   // A reference as files write it (design: "References"): id or alias; a path (starts with ./ ../ /
   // or ends in .json) relative to `folder`, holding a kvsim file or, for models, a Hugging Face
   // config.json; an inline object; {"base": id, "set": {...}} as a patched copy (JSON merge patch).
@@ -72,6 +82,11 @@ class Catalog {
   T resolve(const config::RawValue& reference, const std::string& folder) const;
 
   Entries models_, gpus_, links_;
+  // Those of folders; the embedded ones stay where they are.
+  struct CostEntry {
+    std::string id, gpu, name, text;
+  };
+  std::vector<CostEntry> costs_;
 };
 
 // Reads a model from a file: a kvsim model, or a Hugging Face config.json (with the

@@ -9,6 +9,7 @@ struct EmbeddedFile {
   std::string_view path;     // "models/llm/llama-3.1-8b.json"
   std::string_view id;       // its "id"
   std::string_view aliases;  // its "aliases", separated by newlines
+  std::string_view gpu;      // its "gpu", "" where it has none
   std::string_view text;
 };
 

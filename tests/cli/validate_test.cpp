@@ -67,7 +67,9 @@ TEST_CASE("validate exits 1 when the error is above the gate") {
       .file("gemm.csv", good)
       .exits(1)
       .err_has("--max-error");
-  Kvsim({"validate", "gemm.csv", "--max-error", "0.99"}).file("gemm.csv", good).exits(0);
+  Kvsim({"validate", "gemm.csv", "--max-error", "0.99", "--roofline"})
+      .file("gemm.csv", good)
+      .exits(0);
   Kvsim({"validate", "gemm.csv", "--max-error", "0"}).file("gemm.csv", good).exits(2);
 }
 
@@ -78,4 +80,24 @@ TEST_CASE("validate writes every point where it is asked to") {
             .read("points.csv")
             .starts_with("kernel,gpu,framework,dtype,kv_dtype,regime,row,measured,predicted,"
                          "ratio\ngemm,h100-sxm,vllm,bf16,,,gemm.csv:2,"));
+}
+
+TEST_CASE("validate draws a picture where the name says so") {
+  Kvsim run({"validate", "gemm.csv", "--scatter", "points.svg"});
+  run.file("gemm.csv", good).exits(0);
+  const std::string picture = run.folder().read("points.svg");
+  CHECK(picture.starts_with("<svg xmlns"));
+  CHECK(picture.ends_with("</svg>\n"));
+  CHECK(picture.size() < 20000);
+}
+
+TEST_CASE("validate names where each group comes from and takes one source at a time") {
+  Kvsim({"validate", "gemm.csv", "--roofline", "--json"})
+      .file("gemm.csv", good)
+      .exits(0)
+      .out_has("\"source\": \"datasheet\"");
+  Kvsim({"validate", "gemm.csv", "--roofline", "--holdout", "0.3"})
+      .file("gemm.csv", good)
+      .exits(2)
+      .err_has("--holdout");
 }

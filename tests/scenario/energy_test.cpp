@@ -53,10 +53,11 @@ Alone alone(const scenario::ResolvedPool& pool) {
 
 TEST_CASE(
     "the energy of a few requests far apart is idle power over the run and their steps on top") {
-  for (const auto& [engine, sharing, gpus] :
-       {std::tuple{R"("gpu":"h100-sxm")", 1, 1},
-        std::tuple{R"("gpu":"h100-sxm","tensor_parallel_size":2)", 2, 2},
-        std::tuple{R"("gpu":"a100-sxm-80g","pipeline_parallel_size":2)", 1, 2}}) {
+  for (const auto& c : {std::tuple{R"("gpu":"h100-sxm")", 1, 1},
+                        std::tuple{R"("gpu":"h100-sxm","tensor_parallel_size":2)", 2, 2},
+                        std::tuple{R"("gpu":"a100-sxm-80g","pipeline_parallel_size":2)", 1, 2}}) {
+    const std::string engine = std::get<0>(c);
+    const int sharing = std::get<1>(c), gpus = std::get<2>(c);
     CAPTURE(engine);
     const scenario::Resolved s = resolve(engine);
     const auto result = scenario::run(s);

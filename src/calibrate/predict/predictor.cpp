@@ -9,13 +9,6 @@
 namespace kvsim::calibrate {
 namespace {
 
-// Spellings of devices and test beds that are no catalog entries of their own.
-std::string canonical(const std::string& spelling) {
-  if (spelling == "a100_pairwise") return "a100-sxm-80g";
-  if (spelling.starts_with("NVIDIA ")) return spelling.substr(7);
-  return spelling;
-}
-
 WorkPlan plan_of(const Measurement& m, const spec::GpuSpec& gpu) {
   return std::visit(
       [&](const auto& shape) -> WorkPlan {
@@ -32,27 +25,6 @@ WorkPlan plan_of(const Measurement& m, const spec::GpuSpec& gpu) {
 
 }  // namespace
 
-const spec::GpuSpec* Predictor::gpu(const std::string& spelling) {
-  const auto [at, fresh] = gpus_.try_emplace(spelling);
-  if (fresh) {
-    for (const std::string& name : {spelling, canonical(spelling)}) {
-      try {
-        at->second = catalog_.gpu(name);
-        break;
-      } catch (const InputError&) {
-        // The next spelling may be known; a GPU that is not is a reason of its rows.
-      }
-    }
-  }
-  return at->second ? &*at->second : nullptr;
-}
-
-std::string Predictor::gpu_id(const std::string& spelling) {
-  if (spelling == "a100_pairwise") return "a100-pairwise";
-  const spec::GpuSpec* found = gpu(spelling);
-  return found ? found->id : spelling;
-}
-
 std::vector<Prediction> Predictor::predict(const Measurement& m) {
   std::vector<Prediction> out(m.figures.size());
   const auto refuse = [&](const std::string& why) {
@@ -60,7 +32,7 @@ std::vector<Prediction> Predictor::predict(const Measurement& m) {
     return out;
   };
   if (!m.unmeasured.empty()) return refuse(m.unmeasured);
-  const spec::GpuSpec* found = gpu(m.gpu);
+  const spec::GpuSpec* found = gpus_.find(m.gpu);
   if (!found) return refuse(fmt::format("GPU \"{}\" is not in the catalog", m.gpu));
   if (const auto* run = std::get_if<Serving>(&m.shape)) {
     const ServingEstimate e = serving_.estimate(*run, m.framework, *found);

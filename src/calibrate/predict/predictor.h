@@ -1,11 +1,10 @@
 #pragma once
-#include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "calibrate/measurements/measurement.h"
+#include "calibrate/predict/gpus.h"
 #include "calibrate/predict/serving.h"
 #include "spec/catalog.h"
 
@@ -20,18 +19,14 @@ struct Prediction {
 // Predicts every kind of measurement from the data sheet, under the condition it was measured in.
 class Predictor {
  public:
-  explicit Predictor(const spec::Catalog& catalog) : catalog_(catalog), serving_(catalog) {}
+  explicit Predictor(const spec::Catalog& catalog) : serving_(catalog), gpus_(catalog) {}
   // One per figure, in their order.
   std::vector<Prediction> predict(const Measurement& m);
-  // The catalog's id for a GPU as a file spells it; the spelling itself when there is none.
-  std::string gpu_id(const std::string& spelling);
+  Gpus& gpus() { return gpus_; }
 
  private:
-  const spec::GpuSpec* gpu(const std::string& spelling);
-
-  const spec::Catalog& catalog_;
   ServingPredictor serving_;
-  std::map<std::string, std::optional<spec::GpuSpec>> gpus_;
+  Gpus gpus_;
 };
 
 // The condition under which the rows of a kernel were measured, as a sentence for reports.

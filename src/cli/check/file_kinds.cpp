@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "config/echo.h"
+#include "cost/library/cost_document.h"
 #include "diag/suggest.h"
 #include "report/json.h"
 #include "scenario/load.h"
@@ -81,7 +82,17 @@ CheckedFile check_workload(config::Document& document, const std::string&, const
   return out;
 }
 
+CheckedFile check_cost(config::Document& document, const std::string&, const Context&) {
+  const cost::CostFile file = cost::read_cost(document);
+  CheckedFile out;
+  out.kind = cost::cost_schema;
+  out.name = file.id;
+  out.resolved = config::echo_json(file, cost::cost_schema);
+  return out;
+}
+
 constexpr FileKind kinds[] = {
+    {cost::cost_schema, check_cost},
     {scenario::scenario_schema, check_scenario},
     {report::run_schema, check_result},
     {spec::gpu_schema, check_spec<spec::GpuSpec, spec::gpu_schema>},

@@ -30,6 +30,7 @@ std::unique_ptr<Command> make_trace_slice();
 
 // Trust
 
+std::unique_ptr<Command> make_calibrate();
 std::unique_ptr<Command> make_validate();
 std::unique_ptr<Command> make_conform();
 std::unique_ptr<Command> make_check();

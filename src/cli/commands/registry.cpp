@@ -36,6 +36,9 @@ constexpr CommandEntry table[] = {
 
     {"check", "validate any kvsim file; --resolve shows every value and its origin", "Trust",
      make_check},
+    {"calibrate",
+     "measured kernel times into fitted cost files, with their errors on held-out rows", "Trust",
+     make_calibrate, OutputFiles::own},
     {"validate", "predicted against measured, per kernel and regime; --max-error gates", "Trust",
      make_validate},
     {"conform", "recorded engine decisions replayed: what kvsim does otherwise, and where", "Trust",

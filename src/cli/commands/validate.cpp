@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include "cli/commands/makers.h"
+#include "cli/usage.h"
 #include "config/document.h"
+#include "cost/library/cost_document.h"
 #include "report/validation.h"
 #include "spec/catalog.h"
 
@@ -19,26 +21,63 @@ class Validate final : public Command {
         .completes(Complete::file)
         .require();
     flags
+        .option("--cost", cost_,
+                "predict from this cost file of `kvsim calibrate` before the catalog's; may be "
+                "repeated")
+        .value("FILE")
+        .completes(Complete::file);
+    flags
+        .option("--holdout", options_.holdout,
+                "fit the rows but this share of them, and score that share; --seed chooses it")
+        .value("F")
+        .range(config::between(0, 0.9));
+    flags
+        .option("--cost-mode", mode_,
+                "fit: the fitted forms; table: and what measured rows nearby leave over of them")
+        .words({"fit", "table"})
+        .value("MODE");
+    flags.flag("--roofline", roofline_, "predict from the datasheet alone");
+    flags.flag("--leave-out-gpu", relatives_,
+               "predict each GPU from the fits of its nearest relative, as if it had none");
+    flags.option("--model", options_.model, "of serving runs, those of this model only")
+        .value("NAME")
+        .completes(Complete::model);
+    flags
         .option("--max-error", max_error_,
                 "exit 1 when the mean error over all rows is above this fraction")
         .value("X")
         .range(config::above(0));
     flags.option("--worst", worst_, "how many of the worst rows to list")
         .range(config::at_least(0));
-    flags.option("--scatter", scatter_, "write every row's measured and predicted value as CSV")
+    flags
+        .option("--scatter", scatter_,
+                "write every row's measured and predicted value: a picture for *.svg, else CSV")
         .value("FILE")
         .completes(Complete::file);
     flags.example("kvsim validate gemm_h100_sxm.csv",
-                  "how far the data sheet's roofline is from measured products");
+                  "how far the shipped fits are from measured products");
+    flags.example("kvsim validate gemm_h100_sxm.csv --holdout 0.33",
+                  "the error on a third of the rows by fits to the others");
     flags.example("kvsim validate *.csv --json --max-error 0.4", "the same for scripts, as a gate");
   }
 
   Exit run(Context& context) override {
+    if (roofline_ + relatives_ + (options_.holdout > 0) > 1)
+      throw UsageError("--roofline, --leave-out-gpu and --holdout exclude each other",
+                       "each names another source of the predictions", "usage-value");
+    if (roofline_) options_.predictions = calibrate::Predictions::datasheet;
+    if (relatives_) options_.predictions = calibrate::Predictions::relatives;
+    if (mode_ == "table") options_.mode = calibrate::CostMode::table;
+    options_.seed = static_cast<std::uint64_t>(context.globals().seed.value_or(1));
+    options_.worst = static_cast<std::size_t>(worst_);
+    for (const std::string& path : cost_)
+      options_.cost.push_back(cost::read_cost(config::Document::load(path)));
     const spec::Catalog catalog(context.catalog_folders());
-    const calibrate::Validation v = calibrate::validate(files_, catalog);
-    context.print(context.json() ? report::validation_json(v)
-                                 : report::validation_text(v, static_cast<std::size_t>(worst_)));
-    if (!scatter_.empty()) config::write_file(scatter_, report::validation_csv(v));
+    const calibrate::Validation v = calibrate::validate(files_, catalog, options_);
+    context.print(context.json() ? report::validation_json(v) : report::validation_text(v));
+    if (!scatter_.empty())
+      config::write_file(scatter_, scatter_.ends_with(".svg") ? report::validation_svg(v)
+                                                              : report::validation_csv(v));
     if (!max_error_) return Exit::ok;
     if (v.overall.n == 0) {
       context.warn("validate-nothing", "no row could be predicted, so --max-error is not met");
@@ -51,7 +90,10 @@ class Validate final : public Command {
   }
 
  private:
-  std::vector<std::string> files_;
+  std::vector<std::string> files_, cost_;
+  calibrate::ValidateOptions options_;
+  std::string mode_ = "fit";
+  bool roofline_ = false, relatives_ = false;
   std::optional<double> max_error_;
   std::int64_t worst_ = 10;
   std::string scatter_;

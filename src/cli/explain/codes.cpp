@@ -122,6 +122,14 @@ constexpr CodeText codes[] = {
     // Measurements (exit 3; 1 for the gate)
     {"measurement-kind", "the columns of a CSV file are those of no known measurement file",
      "The nearest kind is named, with the columns that it has and the file lacks."},
+    {"calibrate-nothing", "none of the rows could be fitted",
+     "The table of rows that were not fitted says why."},
+    {"cost-fit", "a fitted operator does not match its closed form",
+     "A cost file is written by `kvsim calibrate`: the form must be one of its kernel's, the "
+     "parameters those of the\n"
+     "form, tables, ranges and quantiles of its size. `kvsim explain FORM` lists a form's "
+     "parameters. Fits of an older\n"
+     "kvsim are made anew from the measurements."},
     {"validate-nothing", "none of the rows could be predicted",
      "The table of rows that were not predicted says why."},
     {"validate-error", "the mean error is above --max-error", ""},
@@ -147,7 +155,7 @@ constexpr CodeText codes[] = {
     {"unknown-gpu", "the catalog has no GPU of that id or alias", "kvsim gpu list shows all."},
     {"unknown-link", "the catalog has no link of that id or alias",
      "models/link/ has those of the catalog."},
-    {"catalog-file", "a file in a --models-dir folder is no model, GPU or link", ""},
+    {"catalog-file", "a file in a --models-dir folder is no model, GPU, link or cost file", ""},
     {"model-inconsistent",
      "fields of a model contradict each other or lack one that the attention kind needs", ""},
     {"hf-unknown-family", "no importer knows the model_type of a config.json",

@@ -1,9 +1,21 @@
 #include <fmt/format.h>
 
 #include "cli/explain/topic.h"
+#include "cost/operators/form.h"
 #include "kvformat/kv_dtype.h"
 
 namespace kvsim::cli {
+
+void add_form_topics(std::vector<Topic>& out) {
+  for (const cost::Form& form : cost::forms()) {
+    std::string text = "parameters:";
+    for (const cost::Parameter& p : form.parameters)
+      text += fmt::format("\n  {} from {:g} to {:g}", p.name, p.low, p.high);
+    text += fmt::format("\ncalibrated range over: {}", fmt::join(form.feature_names, ", "));
+    out.push_back({"operator form", fmt::format("{}.{}", form.kernel, form.name),
+                   std::string(form.summary), text});
+  }
+}
 
 void add_format_topics(std::vector<Topic>& out) {
   for (const kvformat::KvDtype& t : kvformat::kv_dtypes()) {

@@ -1,5 +1,6 @@
 #include "cli/explain/kinds.h"
 
+#include "cost/operators/operator_fit.h"
 #include "report/conformance.h"
 #include "report/json.h"
 #include "report/result_fields.h"
@@ -48,6 +49,12 @@ constexpr DocumentKind kinds[] = {
     {"link", "Link files", spec::link_schema,
      "A link between GPUs or between a GPU and a host. `models/link/` has those of the catalog.",
      describe_default<spec::LinkSpec>},
+    {"cost", "Cost files", cost::cost_schema,
+     "Fitted kernel times of one GPU, framework and version: what `kvsim calibrate` writes, "
+     "`validate --cost` and a models folder read. `models/cost/` has those that are shipped; [how "
+     "to "
+     "make one](../howto/calibrate-from-your-timings.md).",
+     describe_default<cost::CostFile>},
     {"workload", "Workload files", workload::workload_schema,
      "Requests drawn from distributions: what `kvsim trace generate` reads. The block `generate` "
      "may "

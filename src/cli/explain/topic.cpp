@@ -43,6 +43,7 @@ std::vector<Topic> all_topics() {
   add_field_topics(out);
   add_policy_topics(out);
   add_format_topics(out);
+  add_form_topics(out);
   add_code_topics(out);
   return out;
 }

@@ -27,6 +27,7 @@ void add_step_log_topics(std::vector<Topic>& out);
 void add_field_topics(std::vector<Topic>& out);
 void add_policy_topics(std::vector<Topic>& out);
 void add_format_topics(std::vector<Topic>& out);
+void add_form_topics(std::vector<Topic>& out);
 void add_command_topics(std::vector<Topic>& out);
 
 }  // namespace kvsim::cli

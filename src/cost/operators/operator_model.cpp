@@ -14,7 +14,7 @@ void refuse(const OperatorFit& fit, std::string message) {
   throw InputError(
       {.code = "cost-fit",
        .message = fmt::format("{} fit ({}): {}", fit.kernel, fit.dtype, message),
-       .hint = "write it with `kvsim calibrate`; `kvsim explain cost-fit` lists the forms"});
+       .hint = "write it with `kvsim calibrate`"});
 }
 
 void check(const OperatorFit& fit, const Form& form) {

@@ -64,10 +64,13 @@ TEST_CASE("of several algorithms a collective takes the fastest at every size") 
 
 TEST_CASE(
     "an eager collective takes its launch while it is short and nothing for it once it is long") {
-  std::vector<double> eager{20, 3, 1.2, 100, 0.7, 15, 1.3, 200, 1};
-  const std::vector<double> graph(eager.begin() + 1, eager.end());
+  const std::vector<double> eager{20, 25, 40, 3, 1.2, 100, 0.7, 15, 1.3, 200, 1};
+  const std::vector<double> graph(eager.begin() + 3, eager.end());
   const Collective tiny = call(Op::all_reduce, 4, 1024), huge = call(Op::all_reduce, 4, 1e8);
-  CHECK(us("eager_two_regimes", tiny, eager) == doctest::Approx(20).epsilon(1e-3));
+  CHECK(us("eager_two_regimes", tiny, eager) == doctest::Approx(25).epsilon(1e-3));
+  for (const auto& [n, launch] : {std::pair{2.0, 20.0}, {3.0, 22.92}, {8.0, 40.0}, {16.0, 40.0}})
+    CHECK(us("eager_two_regimes", call(Op::all_reduce, n, 1024), eager) ==
+          doctest::Approx(launch).epsilon(1e-3));
   CHECK(us("eager_two_regimes", huge, eager) ==
         doctest::Approx(us("two_regimes", huge, graph)).epsilon(1e-3));
 }

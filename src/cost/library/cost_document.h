@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+
+#include "config/document.h"
+#include "cost/operators/operator_fit.h"
+
+// kvsim.cost/1 as text: reading with every check that evaluation relies on, and writing.
+namespace kvsim::cost {
+
+// Throws InputError with everything that is wrong, each with its pointer: unknown forms, parameters
+// that are not the form's, tables, ranges or quantiles of the wrong size.
+CostFile read_cost(const config::Document& document);
+
+// One line per header field and per field of an operator, numbers rounded to six significant digits
+// (covariances and tables to four): a file that people can read and diffs can show.
+std::string cost_json(const CostFile& file);
+
+}  // namespace kvsim::cost
