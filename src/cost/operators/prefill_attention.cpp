@@ -195,8 +195,13 @@ double microseconds(const Shape& shape, const Device& device, std::span<const do
   constexpr double overlap = 0.05;
   work = smooth_max(work, bytes, overlap);
 
+  // Tiles of many lengths, as a causal mask makes them, leave SMs idle at the end; those behind a
+  // long prefix are nearly equal. Without a prefix only short calls have equal tiles, and they
+  // cannot tell how much that saves: the least share is a guess that they do not contradict.
+  const double uneven = std::clamp(2 * (1 - b.total / (tiles * b.most)), 0.3, 1.0);
   double t = p[launch] * between(d, p[launch_64], p[launch_256], p[launch_256]) +
-             p[sequences] * s.batch / 100 + written * per_mb + smooth_max(work, path, p[blend]);
+             p[sequences] * s.batch / 100 + written * per_mb +
+             smooth_max(work, path, p[blend] * uneven);
   if constexpr (k.packs)
     if (split) t += p[merge] + p[merge_mb] * mb * q * s.n_heads * splits * 8 / peak;
   return t;

@@ -92,7 +92,7 @@ const std::vector<Fitted>& fits() {
        {{"launch", 10.95},   {"launch_64", 1.24},  {"launch_256", 1.14}, {"sequences", 0.5},
         {"block", 1.89},     {"block_64", 0.6125}, {"block_192", 1.37},  {"block_256", 1.84},
         {"partial", 0.98},   {"windowed", 1.94},   {"start", 2.46},      {"start_64", 1.32},
-        {"start_256", 1.65}, {"row", 1.78},        {"critical", 0.8},    {"blend", 0.468},
+        {"start_256", 1.65}, {"row", 1.78},        {"critical", 0.74},   {"blend", 0.515},
         {"streaming", 1},    {"cached", 11.3},     {"l2_share", 0.24},   {"reads", 0.15}}},
       {"64x64",
        gpu(142, 96, 864),
