@@ -14,9 +14,9 @@ using namespace gemm;
 
 constexpr std::array<Tile, 7> usual{{tile(64, 64), tile(64, 128), tile(64, 256), tile(128, 64),
                                      tile(128, 128), tile(128, 256), tile(256, 128)}};
-constexpr std::array<Tile, 9> narrow{{tile(64, 64), tile(64, 128), tile(128, 32), tile(128, 64),
-                                      tile(128, 96), tile(128, 112), tile(128, 128), tile(128, 160),
-                                      tile(256, 128)}};
+constexpr std::array<Tile, 9> small{{tile(16, 64), tile(32, 64), tile(64, 64), tile(64, 128),
+                                     tile(128, 64), tile(128, 128), tile(128, 192), tile(128, 256),
+                                     tile(256, 128)}};
 constexpr std::array<Tile, 8> wide{{tile(64, 64), tile(64, 128), tile(64, 256), tile(128, 64),
                                     tile(128, 128), tile(128, 256), tile(256, 128),
                                     tile(256, 256)}};
@@ -104,8 +104,8 @@ std::span<const Form> gemm_forms() {
   static const std::array<Form, 15> table{{
       plain_form("gemm", "best_tile_split", "the fastest tile, k split up to 16 times",
                  best_split_us<usual>),
-      plain_form("gemm", "best_narrow_tile_split", "the same with tiles of 32 to 160 columns",
-                 best_split_us<narrow>),
+      plain_form("gemm", "best_small_tile_split", "the same with tiles of 16 rows and more",
+                 best_split_us<small>),
       quantised_form("best_tile", "the fastest tile of 64 to 256 rows and columns", best_us<usual>),
       quantised_form("best_wide_tile", "the same up to 256 x 256", best_us<wide>),
       quantised_form("tile_128x128", "tiles of 128 x 128", rule_us<fixed_128x128>),
