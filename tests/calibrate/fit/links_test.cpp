@@ -26,7 +26,8 @@ std::vector<Sample> reductions(const std::vector<double>& parameters, std::strin
 
 }  // namespace
 
-TEST_CASE("the time of a collective comes back from thirty rows of which one is ten times too slow") {
+TEST_CASE(
+    "the time of a collective comes back from thirty rows of which one is ten times too slow") {
   const std::vector<Sample> truth =
       reductions({4, 1.3, 60, 0.6, 30, 1.4, 230, 1.05}, "two_regimes");
   std::vector<Sample> rows = truth;
