@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "report/exporter.h"
 #include "report/operators.h"
@@ -58,32 +59,47 @@ std::string throughput(const Summary& s) {
   return out;
 }
 
+// Pieces three blanks apart, on as many lines as they take; the first line starts with `name`.
+std::string in_columns(std::string_view name, const std::vector<std::string>& pieces) {
+  std::string out, line = fmt::format("  {:9}", name);
+  const std::size_t start = line.size();
+  for (const std::string& piece : pieces) {
+    if (line.size() + 3 + piece.size() > columns && line.size() > start) {
+      out += line + '\n';
+      line.assign(start, ' ');
+    }
+    line += "   " + piece;
+  }
+  return out + line + '\n';
+}
+
 // Between which values nine cases in ten lie; nothing where that is one value.
 std::string interval_lines(const RunResult& r) {
   const Summary& s = r.summary;
   if (!r.intervals || !s.low || !s.high) return {};
   const Figures &low = *s.low, &high = *s.high;
+  if (low.duration == high.duration && low.e2el_ms.mean == high.e2el_ms.mean) return {};
   const auto span = [](const std::string& from, const std::string& to) {
     return from == to ? from : fmt::format("{} to {}", from, to);
   };
+  std::vector<std::string> pieces;
   const auto latency = [&](const char* name, double from, double to) {
-    return fmt::format("   {} {}", name, span(ms(from), ms(to)));
+    pieces.push_back(fmt::format("{} {}", name, span(ms(from), ms(to))));
   };
-  if (low.duration == high.duration && low.e2el_ms.mean == high.e2el_ms.mean) return {};
-  std::string first = latency("mean TTFT", low.ttft_ms.mean, high.ttft_ms.mean);
+  latency("mean TTFT", low.ttft_ms.mean, high.ttft_ms.mean);
   for (std::size_t i = 0; i < s.percentile_levels.size(); ++i)
     if (s.percentile_levels[i] == 99)
-      first += latency("p99", low.ttft_ms.percentiles[i], high.ttft_ms.percentiles[i]);
-  first += latency("mean TPOT", low.tpot_ms.mean, high.tpot_ms.mean);
-  std::string second =
-      fmt::format("   {} output tok/s",
-                  span(format_count(low.output_throughput), format_count(high.output_throughput)));
+      latency("p99", low.ttft_ms.percentiles[i], high.ttft_ms.percentiles[i]);
+  latency("mean TPOT", low.tpot_ms.mean, high.tpot_ms.mean);
+  const auto count = [&](double from, double to, std::string_view unit) {
+    pieces.push_back(fmt::format("{} {}", span(format_count(from), format_count(to)), unit));
+  };
+  count(low.output_throughput, high.output_throughput, "output tok/s");
   if (low.request_goodput && high.request_goodput)
-    second += fmt::format("   goodput {} req/s", span(format_count(*low.request_goodput),
-                                                      format_count(*high.request_goodput)));
-  second +=
-      r.intervals->seeds > 1 ? fmt::format("   (90 %, {} seeds)", r.intervals->seeds) : "   (90 %)";
-  return fmt::format("  {:9}{}\n  {:9}{}\n", "interval", first, "", second);
+    count(*low.request_goodput, *high.request_goodput, "good req/s");
+  pieces.push_back(r.intervals->seeds > 1 ? fmt::format("(90 %, {} seeds)", r.intervals->seeds)
+                                          : std::string("(90 %)"));
+  return in_columns("interval", pieces);
 }
 
 std::string kv_lines(const RunResult& r, const Style& style) {

@@ -77,7 +77,14 @@ void simulate(const Resolved& scenario, const RunOptions& how, Variant& variant)
   }
 }
 
-// Takes variants one by one; two threads may do so at once.
+std::size_t helper_count(const IntervalOptions& intervals, std::size_t variants) {
+  const int wanted = intervals.threads > 0
+                         ? intervals.threads
+                         : std::max(static_cast<int>(std::thread::hardware_concurrency()), 2);
+  return std::min(static_cast<std::size_t>(wanted - 1), variants);
+}
+
+// Takes variants one by one; several threads may do so at once.
 class Queue {
  public:
   // `stop`: the user's own, or null.
@@ -147,8 +154,10 @@ metrics::RunResult run_with_intervals(const Resolved& scenario, const RunOptions
   Queue queue(scenario, others, options.stop);
   metrics::RunResult result;
   {
-    const std::jthread second([&] { queue.work(); });
-    // Whatever ends the run as it is, the second thread ends too.
+    std::vector<std::jthread> helpers;
+    for (std::size_t i = 0; i < helper_count(intervals, others.size()); ++i)
+      helpers.emplace_back([&] { queue.work(); });
+    // Whatever ends the run as it is, the helpers end too.
     struct Stopper {
       Queue& queue;
       bool armed = true;

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "scenario/intervals.h"
 #include "scenario/run.h"
 #include "units/parse.h"
 
@@ -101,8 +102,10 @@ std::vector<SweepPoint> sweep(const std::string& path, const spec::Catalog& cata
       try {
         RunOptions run_options;
         run_options.stop = options.stop;
-        metrics::RunResult result =
-            run(resolve(document, folder, catalog, overrides, options.seed), run_options);
+        const IntervalOptions intervals{.ends = options.intervals ? Ends::on : Ends::off,
+                                        .threads = 1};
+        metrics::RunResult result = run_with_intervals(
+            resolve(document, folder, catalog, overrides, options.seed), run_options, intervals);
         if (!result.complete) return;
         point.result = std::move(result);
       } catch (const InputError& error) {

@@ -32,6 +32,7 @@ struct SweepOptions {
   std::vector<Override> overrides;  // of every point, before the axes
   std::optional<std::int64_t> seed;
   int jobs = 1;                       // simulations at a time
+  bool intervals = false;             // of every point: three runs in place of one
   std::size_t shard = 0, shards = 1;  // only the points with index % shards == shard
   const std::atomic<bool>* stop = nullptr;
   std::function<void(std::size_t done, std::size_t all)>

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <memory>
+
 #include "cli/harness.h"
 #include "cli/scenarios.h"
 
@@ -40,4 +42,16 @@ TEST_CASE("a sweep whose points tie names none of them as the best") {
   Sweep("4,64,128")
       .exits(0)
       .out_has("Best by output throughput: --set " + seqs + "=64 (1 more as good)\n");
+}
+
+TEST_CASE("points of a sweep have intervals where they are asked for") {
+  const auto kvsim = [](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"sweep", "s.json", "--vary",
+                                 "cluster.pools.0.engine.max_num_seqs=2,4", "--json"});
+    auto sweep = std::make_unique<Kvsim>(flags);
+    sweep->file("s.json", small_scenario()).file("requests.jsonl", request_lines(6, 64, 4, 1));
+    return sweep;
+  };
+  kvsim({"--intervals"})->exits(0).out_has("\"level_ratio\": 0.9");
+  kvsim({})->exits(0).out_lacks("\"level_ratio\"").out_has("\"intervals\": null");
 }

@@ -112,9 +112,16 @@ TEST_CASE("seeds widen an interval by what their own runs differ by") {
 
 TEST_CASE("the answer does not depend on the threads") {
   const auto s = resolve("");
-  const auto one = bounded(s, 4), two = bounded(s, 4);
-  CHECK(figures(*one.summary.low) == figures(*two.summary.low));
-  CHECK(figures(*one.summary.high) == figures(*two.summary.high));
+  const auto with = [&](int threads) {
+    return scenario::run_with_intervals(s, {}, {.ends = Ends::on, .seeds = 4, .threads = threads});
+  };
+  const auto one = with(1);
+  for (const int threads : {2, 6}) {
+    const auto several = with(threads);
+    CHECK(figures(several.summary) == figures(one.summary));
+    CHECK(figures(*several.summary.low) == figures(*one.summary.low));
+    CHECK(figures(*several.summary.high) == figures(*one.summary.high));
+  }
 }
 
 TEST_CASE("intervals that are not wanted or too long have no ends") {

@@ -29,6 +29,9 @@ class Sweep final : public Command {
     flags.option("--jobs,-j", jobs_, "simulations at a time; unset: one per processor")
         .value("N")
         .range(config::between(1, 1024));
+    flags.flag("--intervals", intervals_,
+               "simulate each point twice more, with step times at both ends of their error; in "
+               "the JSON document");
     flags.option("--shard", shard_, "i/n: only the points whose number modulo n is i, from 0")
         .value("I/N");
     flags.option("--csv", csv_, "one row per point").value("FILE").completes(Complete::file);
@@ -53,6 +56,7 @@ class Sweep final : public Command {
     options.seed = context.globals().seed;
     options.jobs =
         jobs_.value_or(static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
+    options.intervals = intervals_;
     read_shard(options);
     options.stop = &interrupt_flag();
     for (const scenario::Axis& axis : axes)
@@ -234,6 +238,7 @@ class Sweep final : public Command {
   std::string scenario_, shard_, csv_;
   std::vector<std::string> vary_;
   std::optional<int> jobs_;
+  bool intervals_ = false;
 };
 
 }  // namespace
