@@ -29,12 +29,13 @@ constexpr double pull = 0.02;
 constexpr double warm = 0.15;
 
 std::vector<const cost::Form*> rivals(std::string_view kernel, std::span<const Sample> samples,
-                                      std::string_view only) {
+                                      const cost::Device& device, std::string_view only) {
   std::vector<const cost::Form*> out;
   const cost::Form* baseline = nullptr;
   for (const cost::Form& f : cost::forms()) {
     if (f.kernel != kernel || (!only.empty() && f.name != only)) continue;
     if (f.applies && !f.applies(samples.front().shape)) continue;
+    if (only.empty() && f.runs_on && !f.runs_on(device)) continue;
     (f.name == cost::baseline_form ? void(baseline = &f) : out.push_back(&f));
   }
   if (out.empty() && baseline) out.push_back(baseline);
@@ -174,7 +175,8 @@ cost::OperatorFit fit_operator(std::string_view kernel, std::span<const Sample> 
   const std::span<const Sample> all(samples);
 
   std::vector<Rival> left;
-  for (const cost::Form* form : rivals(kernel, samples, options.form)) left.push_back({form, {}});
+  for (const cost::Form* form : rivals(kernel, samples, device, options.form))
+    left.push_back({form, {}});
   for (const Round& round : rounds)
     if (&round == &rounds.back() || left.size() > round.kept)
       compare(left, all.subspan(0, std::min(round.rows, all.size())), device, options, round);

@@ -44,6 +44,8 @@ struct Form {
   // Coordinates for the residual table and the calibrated range.
   Features (*features)(const Shape& shape);
   std::span<const std::string_view> feature_names;  // at most max_features
+  // Whether a GPU's libraries have such kernels, so that a fit may choose the form; null: all do.
+  bool (*runs_on)(const Device& device) = nullptr;
 };
 
 // All forms, by kernel. Every kernel has a last one named "roofline", floor + max(bytes /

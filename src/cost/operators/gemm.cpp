@@ -81,6 +81,16 @@ bool block_fp8(const Shape& shape) {
          std::get_if<Gemm>(&shape)->format.weight_bytes > 1;
 }
 
+// Generations, by what their datasheets say: four-bit rates since Blackwell, stacked memory in
+// datacentres.
+bool blackwell(const Device& d) { return d.fp4 > d.fp8; }
+bool stacked(const Device& d) { return d.bandwidth > 1900; }
+bool on_hopper(const Device& d) { return stacked(d) && !blackwell(d); }
+bool on_blackwell(const Device& d) { return stacked(d) && blackwell(d); }
+bool on_ada(const Device& d) { return !stacked(d) && !blackwell(d); }
+bool on_rtx(const Device& d) { return !stacked(d) && blackwell(d); }
+bool on_workstation(const Device& d) { return !stacked(d); }
+
 constexpr std::array<std::string_view, 4> names{"log2_m", "log2_n", "log2_k", "log2_tiles"};
 Features features(const Shape& shape) {
   const Gemm& s = *std::get_if<Gemm>(&shape);
@@ -89,13 +99,14 @@ Features features(const Shape& shape) {
 }
 
 using Time = double (*)(const Shape&, const Device&, std::span<const double>, Buffers);
-Form plain_form(std::string_view kernel, std::string_view name, std::string_view summary,
-                Time time) {
-  return {kernel, name, summary, plain, plain_parameters, time, features, names};
+Form plain_form(std::string_view kernel, std::string_view name, std::string_view summary, Time time,
+                bool (*runs_on)(const Device&) = nullptr) {
+  return {kernel, name, summary, plain, plain_parameters, time, features, names, runs_on};
 }
 Form quantised_form(std::string_view name, std::string_view summary, Time time,
-                    bool (*applies)(const Shape&) = quantised) {
-  return {"gemm", name, summary, applies, quantised_parameters, time, features, names};
+                    bool (*applies)(const Shape&) = quantised,
+                    bool (*runs_on)(const Device&) = nullptr) {
+  return {"gemm", name, summary, applies, quantised_parameters, time, features, names, runs_on};
 }
 
 }  // namespace
@@ -105,28 +116,28 @@ std::span<const Form> gemm_forms() {
       plain_form("gemm", "best_tile_split", "the fastest tile, k split up to 16 times",
                  best_split_us<usual>),
       plain_form("gemm", "best_small_tile_split", "the same with tiles of 16 rows and more",
-                 best_split_us<small>),
+                 best_split_us<small>, stacked),
       quantised_form("best_tile", "the fastest tile of 64 to 256 rows and columns", best_us<usual>),
       quantised_form("best_wide_tile", "the same up to 256 x 256", best_us<wide>),
       quantised_form("tile_128x128", "tiles of 128 x 128", rule_us<fixed_128x128>),
-      quantised_form("tile_32x128", "tiles of 32 x 128 (TensorRT-LLM on Ada)",
-                     rule_us<fixed_32x128>, block_fp8),
+      quantised_form("tile_32x128", "tiles of 32 x 128 (TensorRT-LLM on GPUs without HBM)",
+                     rule_us<fixed_32x128>, block_fp8, on_workstation),
       {"gemm", "deepgemm_hopper", "DeepGEMM's choice by expected cycles", block_fp8,
-       hopper_parameters, deepgemm_hopper_us, features, names},
+       hopper_parameters, deepgemm_hopper_us, features, names, on_hopper},
       {"gemm", "deepgemm_blackwell", "DeepGEMM's choice by waves", block_fp8, groups_parameters,
-       deepgemm_blackwell_us, features, names},
+       deepgemm_blackwell_us, features, names, on_blackwell},
       quantised_form("cutlass_ada", "vLLM's tiles by m and n on sm89", rule_us<cutlass_ada_fp8>,
-                     whole_fp8),
+                     whole_fp8, on_ada),
       quantised_form("cutlass_hopper", "vLLM's tiles by m on sm90", rule_us<cutlass_hopper_fp8>,
-                     whole_fp8),
+                     whole_fp8, on_hopper),
       quantised_form("cutlass_hopper_swapped", "the same with swapped operands at small m",
-                     rule_us<cutlass_hopper_fp8_swapped>, whole_fp8),
+                     rule_us<cutlass_hopper_fp8_swapped>, whole_fp8, on_hopper),
       quantised_form("cutlass_blackwell", "vLLM's tiles by m on sm100",
-                     rule_us<cutlass_blackwell_fp8>, whole_fp8),
+                     rule_us<cutlass_blackwell_fp8>, whole_fp8, on_blackwell),
       quantised_form("cutlass_rtx", "vLLM's tiles by m on sm120", rule_us<cutlass_rtx_fp8>,
-                     whole_fp8),
+                     whole_fp8, on_rtx),
       quantised_form("cutlass_rtx_fp4", "vLLM's fp4 tiles by m on sm120", rule_us<cutlass_rtx_fp4>,
-                     fp4),
+                     fp4, on_rtx),
       plain_form("vidur_layer_ops", "best_tile_split", "the fastest tile, k split up to 16 times",
                  best_split_us<usual>),
   }};

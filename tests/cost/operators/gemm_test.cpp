@@ -230,6 +230,31 @@ TEST_CASE("odd rows and single rows cost a step no more than even ones") {
   }
 }
 
+TEST_CASE("kernels of one generation of GPUs are not offered to another") {
+  Device hopper = h100(), blackwell = h100(), ada = h100(), rtx = h100();
+  blackwell.bandwidth = 8000, blackwell.fp8 = 4500, blackwell.fp4 = 9000;
+  ada.bandwidth = 864, ada.fp8 = 733;
+  rtx.bandwidth = 1597, rtx.fp8 = 1000, rtx.fp4 = 2000;
+  const auto on = [&](std::string_view name) {
+    const Form* f = find_form("gemm", name);
+    REQUIRE(f);
+    std::string out;
+    if (!f->runs_on || f->runs_on(hopper)) out += "h";
+    if (!f->runs_on || f->runs_on(blackwell)) out += "b";
+    if (!f->runs_on || f->runs_on(ada)) out += "a";
+    if (!f->runs_on || f->runs_on(rtx)) out += "r";
+    return out;
+  };
+  CHECK(on("best_tile") == "hbar");
+  CHECK(on("best_tile_split") == "hbar");
+  CHECK(on("best_small_tile_split") == "hb");
+  CHECK(on("deepgemm_hopper") == "h");
+  CHECK(on("deepgemm_blackwell") == "b");
+  CHECK(on("cutlass_ada") == "a");
+  CHECK(on("cutlass_rtx_fp4") == "r");
+  CHECK(on("tile_32x128") == "ar");
+}
+
 TEST_CASE("evaluating a product allocates nothing and forms have names of their own") {
   const Device d = h100();
   std::set<std::string> seen;
