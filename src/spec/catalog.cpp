@@ -181,11 +181,11 @@ std::string_view Catalog::gpu_text(std::string_view id) const {
 
 std::vector<Catalog::CostText> Catalog::cost_texts() const {
   std::vector<CostText> out;
-  for (const CostEntry& e : costs_) out.push_back({e.id, e.gpu, e.name, e.text});
+  for (const CostEntry& e : costs_) out.push_back({e.id, e.gpu, e.name, e.text, false});
   for (const EmbeddedFile& file : embedded_files()) {
     if (!file.path.starts_with("models/cost/")) continue;
     if (std::ranges::find(costs_, file.id, &CostEntry::id) != costs_.end()) continue;
-    out.push_back({file.id, file.gpu, file.path, file.text});
+    out.push_back({file.id, file.gpu, file.path, file.text, true});
   }
   std::ranges::sort(out, {}, &CostText::id);
   return out;

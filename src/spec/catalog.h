@@ -52,6 +52,7 @@ class Catalog {
     std::string_view id, gpu;  // "h100-sxm.vllm-0.24.0", the catalog id of its GPU
     std::string_view name;     // path shown in errors
     std::string_view text;
+    bool is_embedded = false;
   };
   std::vector<CostText> cost_texts() const;  // in alphabetical order of ids
 

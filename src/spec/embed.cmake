@@ -36,13 +36,15 @@ foreach(file IN LISTS files)
   if(problem)
     set(gpu "")
   endif()
-  string(APPEND rows "    {\"models/${file}\", R\"kvsim(${id})kvsim\", R\"kvsim(${aliases})kvsim\", R\"kvsim(${gpu})kvsim\", R\"kvsim(${text})kvsim\"},\n")
+  string(APPEND rows "    {\"models/${file}\", R\"kvsim(${id})kvsim\", R\"kvsim(${aliases})kvsim\", R\"kvsim(${gpu})kvsim\", R\"kvsim(${text})kvsim\"sv},\n")
   math(EXPR count "${count} + 1")
 endforeach()
 file(WRITE ${OUTPUT} "#include \"spec/embedded.h\"
 
 namespace kvsim::spec {
 namespace {
+// Literals know their length: counting a megabyte of characters is too much for constexpr.
+using namespace std::string_view_literals;
 constexpr EmbeddedFile files[] = {
 ${rows}};
 }  // namespace

@@ -40,8 +40,10 @@ void CostFits::load(const std::string& gpu) {
   if (!loaded_.insert(gpu).second) return;
   for (const spec::Catalog::CostText& text : catalog_.cost_texts())
     if (gpus_.id(std::string(text.gpu)) == gpu)
-      add(cost::read_cost(config::Document::parse(std::string(text.text), std::string(text.name),
-                                                  config::Comments::allowed)));
+      add(cost::read_cost(
+          config::Document::parse(std::string(text.text), std::string(text.name),
+                                  config::Comments::allowed),
+          text.is_embedded ? cost::Mismatched::left_out : cost::Mismatched::refused));
 }
 
 const cost::OperatorFit* CostFits::find(const OperatorKey& key) {

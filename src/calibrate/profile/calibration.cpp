@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
+#include <span>
 
 #include "calibrate/two_threads.h"
 
@@ -13,6 +15,8 @@ namespace {
 
 constexpr double outlier_factor = 1.5;
 constexpr std::size_t named_outliers = 5;
+constexpr std::size_t fewest_for_spread = 30;
+constexpr double widening = 1.25;
 constexpr std::size_t few_rows = 6;  // too few for a share of them to say anything
 
 void find_outliers(OperatorCalibration& out, const OperatorRows& rows,
@@ -55,6 +59,33 @@ double coverage_of(const cost::OperatorModel& model, const cost::OperatorFit& fi
     inside += log >= fit.log_quantiles.front() && log <= fit.log_quantiles.back();
   }
   return static_cast<double>(inside) / static_cast<double>(samples.size());
+}
+
+std::vector<double> log_ratios(const cost::OperatorModel& model, std::span<const Sample> samples) {
+  std::vector<double> out;
+  for (const Sample& s : samples)
+    out.push_back(std::log(s.microseconds / model.microseconds(s.shape, cost::Buffers::replayed)));
+  return out;
+}
+
+// What a prediction of a new row may be off by is what it was on rows that the fit had not seen;
+// where those are too few, the fit's own residuals are widened.
+void set_spread(cost::OperatorFit& fit, std::vector<double> unseen) {
+  if (unseen.size() < fewest_for_spread) {
+    for (double& q : fit.log_quantiles) q *= widening;
+    fit.log_sigma *= widening;
+    return;
+  }
+  std::ranges::sort(unseen);
+  constexpr std::array<double, 5> shares{0.05, 0.25, 0.5, 0.75, 0.95};
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const double at = shares[i] * static_cast<double>(unseen.size() - 1);
+    const auto low = static_cast<std::size_t>(at);
+    const std::size_t high = std::min(low + 1, unseen.size() - 1);
+    fit.log_quantiles[i] =
+        unseen[low] + (at - static_cast<double>(low)) * (unseen[high] - unseen[low]);
+  }
+  fit.log_sigma = (fit.log_quantiles.back() - fit.log_quantiles.front()) / (2 * 1.645);
 }
 
 bool belongs(const OperatorKey& key, const std::string& gpu, const spec::Catalog& catalog) {
@@ -126,10 +157,12 @@ OperatorCalibration calibrate_operator(const OperatorRows& rows, double holdout,
   const Training parts = split(rows, holdout, seed);
   cost::OperatorFit first;
   cost::FitErrors held;
+  std::vector<double> unseen;
   if (parts.kept.size() >= few_rows && !parts.held.empty()) {
     first = fit_operator(rows.key.kernel, parts.kept, rows.device, {});
     const cost::OperatorModel model(first, rows.device);
     held = errors_of(model, parts.held);
+    unseen = log_ratios(model, parts.held);
     out.coverage = coverage_of(model, first, parts.held);
     const auto roofline = fit_operator(rows.key.kernel, parts.kept, rows.device, baseline);
     out.roofline = errors_of(cost::OperatorModel(roofline, rows.device), parts.held);
@@ -142,6 +175,7 @@ OperatorCalibration calibrate_operator(const OperatorRows& rows, double holdout,
   out.fit.backend = rows.key.backend, out.fit.dtype = rows.key.dtype;
   out.fit.kv_dtype = rows.key.kv_dtype, out.fit.regime = rows.key.regime;
   out.fit.holdout = held;
+  set_spread(out.fit, std::move(unseen));
   const cost::OperatorModel model(out.fit, rows.device);
   find_regimes(out, rows, model);
   find_outliers(out, rows, model);

@@ -34,9 +34,9 @@ struct Regime {
 
 struct OperatorCalibration {
   OperatorKey key;
-  cost::OperatorFit fit;        // to all rows; fit.holdout is of the fit without the held ones
-  cost::FitErrors roofline;     // of a fitted roofline, over the same rows as fit.holdout
-  double coverage = 0;          // share of the held-out rows inside the 5-95 % residuals
+  cost::OperatorFit fit;     // to all rows; fit.holdout is of the fit without the held ones
+  cost::FitErrors roofline;  // of a fitted roofline, over the same rows as fit.holdout
+  double coverage = 0;       // share of the held-out rows inside the first fit's 5-95 % residuals
   std::vector<Regime> regimes;  // in-sample, those with rows
   std::int64_t outliers = 0;    // rows over 1.5 times off either way
   std::vector<Outlier> worst;   // of those, the worst first, at most five
@@ -54,7 +54,8 @@ Calibration fit_measurements(std::vector<MeasurementFile> files, const spec::Cat
                              const CalibrateOptions& options);
 
 // One operator: a fit to the rows that are not held out scores those that are, then all rows are
-// fitted. The held rows have no influence on the figures of the first fit.
+// fitted. The held rows have no influence on the figures of the first fit; the spread that goes
+// into files (log_sigma, log_quantiles) is that of the held rows.
 OperatorCalibration calibrate_operator(const OperatorRows& rows, double holdout,
                                        std::uint64_t seed);
 

@@ -84,15 +84,21 @@ void check(const OperatorFit& fit, config::Value where, Diagnostics& diagnostics
 
 }  // namespace
 
-CostFile read_cost(const config::Document& document) {
+CostFile read_cost(const config::Document& document, Mismatched mismatched) {
   Diagnostics diagnostics;
   CostFile file;
   config::read(document.root(), file, diagnostics, cost_schema);
   diagnostics.throw_if_errors();
   const config::Value operators = document.root().find("operators");
-  for (std::size_t i = 0; i < file.operators.size(); ++i)
-    check(file.operators[i], operators.at(i), diagnostics);
-  diagnostics.throw_if_errors();
+  std::vector<OperatorFit> sound;
+  for (std::size_t i = 0; i < file.operators.size(); ++i) {
+    Diagnostics own;
+    check(file.operators[i], operators.at(i), own);
+    if (!own.has_errors()) sound.push_back(std::move(file.operators[i]));
+    for (const Diagnostic& d : own.list()) diagnostics.add(d);
+  }
+  if (mismatched == Mismatched::refused) diagnostics.throw_if_errors();
+  file.operators = std::move(sound);
   return file;
 }
 

@@ -25,9 +25,9 @@ void fields(config::FieldVisitor& v, OperatorFit& f) {
   v.field({"high", "largest calibrated value of each feature"}, f.high);
   v.object({"errors", "over the rows it was fitted to"}, f.errors);
   v.object({"holdout", "over a share of the rows, by a fit to the others"}, f.holdout);
-  v.field({"log_sigma", "robust spread of log(measured / predicted)"}, f.log_sigma,
-          config::at_least(0));
-  v.field({"log_quantiles", "of log(measured / predicted) at 5, 25, 50, 75, 95 %"},
+  v.field({"log_sigma", "robust spread of log(measured / predicted), on rows that were held out"},
+          f.log_sigma, config::at_least(0));
+  v.field({"log_quantiles", "of log(measured / predicted) on held-out rows at 5, 25, 50, 75, 95 %"},
           f.log_quantiles);
 }
 
