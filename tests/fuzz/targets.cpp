@@ -5,6 +5,8 @@
 #include "config/csv.h"
 #include "config/document.h"
 #include "config/reader.h"
+#include "cost/library/cost_document.h"
+#include "cost/operators/operator_model.h"
 #include "diag/check.h"
 #include "diag/diagnostic.h"
 #include "spec/gpu_spec.h"
@@ -24,6 +26,22 @@ void override_field(std::string_view text) {
   auto document = config::Document::parse(std::string(text.substr(newline + 1)), "input");
   document.set(text.substr(0, equals), text.substr(equals + 1, newline - equals - 1), "--set");
   config::Document::parse(document.root().json(), "written");
+}
+
+// A fitted cost file that is accepted can be evaluated, and is written as it was read.
+void cost_file(std::string_view text) {
+  const auto file = cost::read_cost(config::Document::parse(std::string(text), "input"));
+  const cost::Device device{132, 50, 3350, 989, 1979, 1979, 1979, 450, 50, true};
+  for (const cost::OperatorFit& fit : file.operators)
+    if (fit.kernel == "memops") {
+      const double us = cost::OperatorModel(fit, device)
+                            .microseconds(cost::Elementwise{64, 3 * 4096}, cost::Buffers::cold);
+      KVSIM_CHECK(us > 0, "a call of {} us", us);
+    }
+  const std::string written = cost::cost_json(file);
+  KVSIM_CHECK(
+      cost::cost_json(cost::read_cost(config::Document::parse(written, "written"))) == written,
+      "a cost file that changes when it is written again");
 }
 
 void csv(std::string_view text) {
@@ -107,6 +125,7 @@ void gpu(std::string_view text) {
 constexpr Target table[] = {
     {"json", json},
     {"override", override_field},
+    {"cost", cost_file},
     {"csv", csv},
     {"quantity", quantity},
     {"trace", trace},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "config/echo.h"
@@ -13,6 +14,8 @@ namespace kvsim::cost {
 namespace {
 
 constexpr int digits = 6, coarse_digits = 4;
+constexpr double rounding = 1e-5;        // what six digits may move a parameter at its bound
+constexpr double largest_residual = 50;  // a logarithm: beyond it sums leave all sense
 
 double rounded(double x, int significant) {
   return std::strtod(fmt::format("{:.{}g}", x, significant).c_str(), nullptr);
@@ -51,6 +54,12 @@ std::string member_lines(config::Value object, std::string_view indent) {
 // What a fit lacks beyond what its types say, as (member, message); "" = nothing.
 std::pair<std::string, std::string> inconsistency(const OperatorFit& f, const Form& form) {
   const std::size_t n = f.parameters.size(), features = form.feature_names.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const Parameter& p = form.parameters[i];
+    if (f.parameters[i] < p.low * (1 - rounding) || f.parameters[i] > p.high * (1 + rounding))
+      return {"parameters", fmt::format("\"{}\" must lie between {:g} and {:g}, found {:g}", p.name,
+                                        p.low, p.high, f.parameters[i])};
+  }
   if (!f.covariance.empty() && f.covariance.size() != n * (n + 1) / 2)
     return {"covariance", fmt::format("expected none or {} numbers, the lower triangle for {} "
                                       "parameters, found {}",
@@ -62,10 +71,14 @@ std::pair<std::string, std::string> inconsistency(const OperatorFit& f, const Fo
   if (!f.log_quantiles.empty() &&
       (f.log_quantiles.size() != 5 || !std::ranges::is_sorted(f.log_quantiles)))
     return {"log_quantiles", "expected none or five ascending numbers"};
-  for (const ResidualTable& t : f.tables)
+  for (const ResidualTable& t : f.tables) {
+    if (std::ranges::any_of(t.values, [](double x) { return std::abs(x) > largest_residual; }))
+      return {"tables",
+              fmt::format("a residual must lie within {0:g} and -{0:g}", largest_residual)};
     for (const ResidualTable::Axis& a : t.axes)
       if (a.feature >= static_cast<std::int64_t>(features))
         return {"tables", fmt::format("form \"{}\" has no feature {}", form.name, a.feature)};
+  }
   return {};
 }
 

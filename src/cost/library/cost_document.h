@@ -13,7 +13,7 @@ namespace kvsim::cost {
 enum class Mismatched { refused, left_out };
 
 // Throws InputError with everything that is wrong, each with its pointer: unknown forms, parameters
-// that are not the form's, tables, ranges or quantiles of the wrong size.
+// that are not the form's or outside its bounds, tables, ranges or quantiles of the wrong size.
 CostFile read_cost(const config::Document& document, Mismatched mismatched = Mismatched::refused);
 
 // One line per header field and per field of an operator, numbers rounded to six significant digits

@@ -75,6 +75,10 @@ TEST_CASE("A fit that does not match its form is refused with the pointer of its
         Found{"cost-fit", "/operators/0"});
   CHECK(problem(replaced(good, "\"parameters\": [0.666667", "\"parameters\": [-1")) ==
         Found{"cost-fit", "/operators/0"});
+  CHECK(problem(replaced(good, "\"parameters\": [0.666667", "\"parameters\": [1e9")) ==
+        Found{"cost-fit", "/operators/0/parameters"});
+  CHECK(problem(replaced(good, "\"values\":[0.1,", "\"values\":[1e300,")) ==
+        Found{"cost-fit", "/operators/0/tables"});
   CHECK(problem(replaced(good, "\"covariance\": [0.0001,", "\"covariance\": [")) ==
         Found{"cost-fit", "/operators/0/covariance"});
   CHECK(problem(replaced(good, "\"low\": [7.0,0.0]", "\"low\": [7.0]")) ==
