@@ -14,7 +14,7 @@ namespace kvsim::cost {
 namespace {
 
 constexpr int digits = 6, coarse_digits = 4;
-constexpr double rounding = 1e-5;        // what six digits may move a parameter at its bound
+constexpr double rounding = 1e-5;        // that a parameter may lie beyond its bound
 constexpr double largest_residual = 50;  // a logarithm: beyond it sums leave all sense
 
 double rounded(double x, int significant) {
@@ -28,7 +28,8 @@ void round_all(FitErrors& e) {
 }
 
 OperatorFit rounded(OperatorFit f) {
-  round_all(f.parameters, digits);
+  // Parameters stay as they are: forms round up to whole tiles and splits, and a fit may stand so
+  // near to such a step that the seventh digit decides the side.
   round_all(f.covariance, coarse_digits);
   for (ResidualTable& t : f.tables) {
     for (ResidualTable::Axis& a : t.axes) round_all(a.knots, digits);

@@ -16,8 +16,9 @@ enum class Mismatched { refused, left_out };
 // that are not the form's or outside its bounds, tables, ranges or quantiles of the wrong size.
 CostFile read_cost(const config::Document& document, Mismatched mismatched = Mismatched::refused);
 
-// One line per header field and per field of an operator, numbers rounded to six significant digits
-// (covariances and tables to four): a file that people can read and diffs can show.
+// One line per header field and per field of an operator; parameters as they are, other numbers
+// rounded to six significant digits (covariances and tables to four): a file that people can read
+// and diffs can show.
 std::string cost_json(const CostFile& file);
 
 }  // namespace kvsim::cost
