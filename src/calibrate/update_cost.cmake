@@ -15,10 +15,14 @@ if(NOT csv)
   message(FATAL_ERROR "no timings in ${timings}: set KVSIM_TIMINGS")
 endif()
 list(SORT csv)
+# Files that state assumptions in place of measurements are written by hand and stay.
 file(GLOB old ${target}/*.json)
-if(old)
-  file(REMOVE ${old})
-endif()
+foreach(file IN LISTS old)
+  file(STRINGS ${file} fitted REGEX "\"sources\": .*\"rows of ")
+  if(fitted)
+    file(REMOVE ${file})
+  endif()
+endforeach()
 execute_process(
   COMMAND ${kvsim} calibrate ${csv} -o ${target}/
     --source "timings: github.com/ai-dynamo/aiconfigurator (Apache-2.0, commit 095f58a5); those of framework vidur: github.com/microsoft/vidur (MIT, commit 7d475133)"

@@ -28,6 +28,7 @@ CostFits::CostFits(const spec::Catalog& catalog, Gpus& gpus, std::vector<cost::C
 
 void CostFits::add(cost::CostFile file) {
   for (cost::OperatorFit& f : file.operators) {
+    if (f.errors.n == 0) continue;  // an assumption: it was not held against any row
     OperatorKey key{f.kernel, gpus_.id(file.gpu), file.framework, file.version, f.backend,
                     f.dtype,  f.kv_dtype,         f.regime};
     // The first one wins: files that were given stand before those of the catalog.

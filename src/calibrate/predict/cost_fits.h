@@ -13,7 +13,8 @@
 namespace kvsim::calibrate {
 
 // The fitted operators that rows are predicted with: those of files that were given, then those of
-// the catalog. A GPU's files are read when its first row asks.
+// the catalog; operators that state an assumption (no rows) are none. A GPU's files are read when
+// its first row asks.
 class CostFits {
  public:
   CostFits(const spec::Catalog& catalog, Gpus& gpus, std::vector<cost::CostFile> given);

@@ -23,11 +23,13 @@ TEST_CASE("Every shipped cost file matches the forms of this build") {
     CHECK(file.id == text.id);
     CHECK(file.gpu == text.gpu);
     CHECK_FALSE(file.sources.empty());
-    // The file's own text, byte for byte: it was written by this writer.
-    CHECK(cost_json(file) == text.text);
+    // What states assumptions in place of measurements says so first, and is written by hand.
+    const bool is_assumed = file.sources.front().starts_with("no measurement");
+    // The others' own text, byte for byte: it was written by this writer.
+    if (!is_assumed) CHECK(cost_json(file) == text.text);
     for (const OperatorFit& f : file.operators) {
       kernels.insert(f.kernel);
-      CHECK(f.errors.n > 0);
+      CHECK((f.errors.n > 0) != is_assumed);
       CHECK(f.errors.mape < 0.5);
       CHECK(f.log_quantiles.front() <= f.log_quantiles.back());
     }
