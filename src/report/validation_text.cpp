@@ -118,9 +118,11 @@ std::string skipped(const Validation& v) {
 }
 
 std::string origin(const Validation& v) {
-  if (v.holdout > 0) return fmt::format("fits to the others on {} of the rows", percent(v.holdout));
-  if (v.source == "datasheet") return "from the datasheet";
-  return "from " + v.source + " operators";
+  const std::string share =
+      v.holdout > 0 ? fmt::format("on {} of the rows ", percent(v.holdout)) : "";
+  if (v.held_out > 0) return share + "by fits to the others";
+  if (v.source == "datasheet") return share + "from the datasheet";
+  return share + "from " + v.source + " operators";
 }
 
 }  // namespace

@@ -101,3 +101,19 @@ TEST_CASE("validate names where each group comes from and takes one source at a 
       .exits(2)
       .err_has("--holdout");
 }
+
+TEST_CASE("validate says on which share of the rows it held fits or the datasheet") {
+  std::string rows = "gpu,framework,version,backend,dtype,m,n,k,latency_us\n";
+  for (int m = 1; m <= 4096; m *= 2)
+    for (int n = 1024; n <= 8192; n *= 2)
+      rows +=
+          "h100_sxm,mine,1,x,bf16," + std::to_string(m) + "," + std::to_string(n) + ",4096,15\n";
+  Kvsim({"validate", "gemm.csv", "--holdout", "0.4"})
+      .file("gemm.csv", rows)
+      .exits(0)
+      .out_has("on 40.0% of the rows by fits to the others: 52 rows");
+  Kvsim({"validate", "gemm.csv", "--roofline"})
+      .file("gemm.csv", rows)
+      .exits(0)
+      .out_has("from the datasheet: 52 rows");
+}

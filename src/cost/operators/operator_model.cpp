@@ -11,10 +11,9 @@ namespace kvsim::cost {
 namespace {
 
 void refuse(const OperatorFit& fit, std::string message) {
-  throw InputError(
-      {.code = "cost-fit",
-       .message = fmt::format("{} fit ({}): {}", fit.kernel, fit.dtype, message),
-       .hint = "write it with `kvsim calibrate`"});
+  throw InputError({.code = "cost-fit",
+                    .message = fmt::format("{} fit ({}): {}", fit.kernel, fit.dtype, message),
+                    .hint = "write it with `kvsim calibrate`"});
 }
 
 void check(const OperatorFit& fit, const Form& form) {
