@@ -12,7 +12,8 @@ namespace {
 
 constexpr double same_rate_per_sm = 0.1;  // largest |log ratio| within one architecture
 constexpr double prefill_tile_exponent = -0.7;
-constexpr double near_sigma = 0.05, far_sigma = 0.2;
+constexpr double sister = 0.02;  // within one chip
+constexpr double sister_sigma = 0.08, alike_sigma = 0.2, far_sigma = 0.35;
 
 // 1 where either datasheet is silent.
 double ratio(double to, double from) { return to > 0 && from > 0 ? to / from : 1; }
@@ -63,7 +64,8 @@ bool same_kernels(const OperatorFit& fit, const Device& from, const Device& to) 
 }  // namespace
 
 double transfer_log_sigma(const OperatorFit& fit, const Device& from, const Device& to) {
-  return same_kernels(fit, from, to) ? near_sigma : far_sigma;
+  const double apart = std::abs(std::log(rate_per_sm(fit, from, to)));
+  return apart < sister ? sister_sigma : apart < same_rate_per_sm ? alike_sigma : far_sigma;
 }
 
 double transfer_distance(const Device& from, const Device& to) {

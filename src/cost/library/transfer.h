@@ -15,8 +15,9 @@ namespace kvsim::cost {
 // spread grows by the errors that such transfers were seen to make. Requires a known form.
 OperatorFit transfer(const OperatorFit& fit, const Device& from, const Device& to);
 
-// What a transfer adds to log(measured / predicted), one standard deviation: 0.05 between equal
-// rates per SM, 0.2 otherwise.
+// What a transfer adds to log(measured / predicted), one standard deviation: 0.08 between GPUs
+// of the same rate per SM, 0.2 where it is within 10 %, 0.35 otherwise, as leaving out measured
+// GPUs shows (validation.md).
 double transfer_log_sigma(const OperatorFit& fit, const Device& from, const Device& to);
 
 // How far apart two GPUs are for transfers: the logarithms of their rates per SM (which decides
