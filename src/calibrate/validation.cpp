@@ -27,7 +27,11 @@ double percentile(const std::vector<double>& sorted, double share) {
 class Collector {
  public:
   Collector(const spec::Catalog& catalog, const ValidateOptions& options)
-      : options_(options), catalog_(catalog), predictor_(catalog), rows_(predictor_.gpus()) {}
+      : options_(options),
+        catalog_(catalog),
+        predictor_(catalog),
+        rows_(predictor_.gpus()),
+        serving_(catalog, {options.host, options.predictions == Predictions::datasheet}) {}
 
   void add(const MeasuredRow& row) {
     const Measurement& m = row.measurement;
@@ -35,6 +39,7 @@ class Collector {
     if (m.figures.empty()) return skipped_.add("e2e", m.unmeasured, row.place);
     if (is_of_another_model(m))
       return skipped_.add(m.figures.front().kernel, "not of model " + options_.model, row.place);
+    if (std::holds_alternative<Serving>(m.shape)) return add_run(row);
     const std::vector<Prediction> predictions = predictor_.predict(m);
     const bool is_operator =
         options_.predictions != Predictions::datasheet && m.figures.size() == 1;
@@ -54,12 +59,13 @@ class Collector {
       const Key key{figure.kernel, predictor_.gpus().id(m.gpu), m.framework, m.dtype, m.kv_dtype,
                     m.regime};
       const auto [at, fresh] = ids_.try_emplace(key, ids_.size());
-      Row point{{at->second, row.place, figure.value, predictions[i].value}, has_form, place};
+      Row point{{at->second, row.place, figure.value, predictions[i].value}, has_form, place, {}};
       points_.push_back(std::move(point));
     }
   }
 
   Validation finish() {
+    serving_.predict();
     predict_operators();
     drop_rows_of_fits();
     number_groups();
@@ -84,6 +90,7 @@ class Collector {
     out_.skipped = skipped_.list();
     describe_sources();
     find_worst();
+    summarise_serving();
     out_.holdout = options_.holdout;
     out_.points.reserve(points_.size());
     for (Row& row : points_) out_.points.push_back(std::move(row.point));
@@ -97,7 +104,50 @@ class Collector {
     Point point;
     bool has_form;
     RowGroups::Place place;
+    std::optional<std::size_t> run;  // of serving_
   };
+
+  void add_run(const MeasuredRow& row) {
+    const Measurement& m = row.measurement;
+    const spec::GpuSpec* gpu = predictor_.gpus().find(m.gpu);
+    ServingPredictions::Added added;
+    if (gpu)
+      added = serving_.add(m, *gpu);
+    else
+      added.unrepresentable = fmt::format("GPU \"{}\" is not in the catalog", m.gpu);
+    for (const Figure& figure : m.figures) {
+      if (!added.unrepresentable.empty()) {
+        skipped_.add(figure.kernel, added.unrepresentable, row.place);
+        continue;
+      }
+      const Key key{figure.kernel, gpu->id,    m.framework,
+                    m.dtype,       m.kv_dtype, serving_.regime(added.run)};
+      const auto [at, fresh] = ids_.try_emplace(key, ids_.size());
+      points_.push_back({{at->second, row.place, figure.value, 0}, false, {}, added.run});
+      figures_.push_back(figure.kernel);
+    }
+  }
+
+  // Values of serving runs, once all constants are fitted; runs that were fitted to go.
+  void settle_runs() {
+    std::size_t figure = 0;
+    for (Row& row : points_)
+      if (row.run) row.point.predicted = serving_.value(*row.run, figures_[figure++]);
+    std::erase_if(points_,
+                  [&](const Row& row) { return row.run && !serving_.is_scored(*row.run); });
+  }
+
+  void summarise_serving() {
+    std::vector<ServedFigure> figures;
+    for (const Row& row : points_)
+      if (row.run)
+        figures.push_back({out_.groups[row.point.group].kernel,
+                           std::string(serving_.part(*row.run)), serving_.host_group(*row.run),
+                           row.point.measured, row.point.predicted,
+                           serving_.kernel_sigma(*row.run)});
+    out_.serving = calibrate::summarise_serving(figures);
+    out_.hosts = serving_.fitted();
+  }
 
   bool is_of_another_model(const Measurement& m) const {
     const auto* run = std::get_if<Serving>(&m.shape);
@@ -124,6 +174,7 @@ class Collector {
   }
 
   void drop_rows_of_fits() {
+    settle_runs();
     std::erase_if(points_, [&](const Row& row) {
       const OperatorPredictions* o = operator_of(row);
       return o && !o->is_scored(row.place.row);
@@ -163,7 +214,9 @@ class Collector {
       const OperatorPredictions* o = operator_of(row);
       Tally& t = tallies[row.point.group];
       const bool has_model = o && o->has_model();
-      t.sources.insert(has_model ? o->source() : "datasheet");
+      t.sources.insert(row.run     ? std::string(serving_.source(*row.run))
+                       : has_model ? o->source()
+                                   : "datasheet");
       if (!has_model) continue;
       if (!o->donor().empty()) t.donors.insert(o->donor());
       if (o->has_quantiles()) ++t.judged, t.inside += o->inside(row.place.row);
@@ -201,6 +254,8 @@ class Collector {
   const spec::Catalog& catalog_;
   Predictor predictor_;
   RowGroups rows_;
+  ServingPredictions serving_;
+  std::vector<std::string> figures_;           // kernels of the points that are of runs
   std::deque<OperatorPredictions> operators_;  // by operator group
   std::map<Key, std::size_t> ids_;
   SkipCounter skipped_;

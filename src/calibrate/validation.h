@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "calibrate/measurements/files.h"
+#include "calibrate/serving/serving_predictions.h"
+#include "calibrate/serving/serving_summary.h"
 #include "calibrate/skipped.h"
 #include "cost/operators/operator_fit.h"
 #include "spec/catalog.h"
@@ -54,8 +56,10 @@ struct Validation {
   std::vector<Point> points;    // in file order
   std::vector<WorstRow> worst;  // the largest errors first
   std::string source = "datasheet";
-  double holdout = 0;         // share of the rows that was scored; 0: all
-  std::int64_t held_out = 0;  // rows that were scored by fits to the others
+  double holdout = 0;                             // share of the rows that was scored; 0: all
+  std::int64_t held_out = 0;                      // rows that were scored by fits to the others
+  std::vector<ServingSummary> serving;            // of end-to-end figures
+  std::vector<ServingPredictions::Fitted> hosts;  // constants fitted to some of the runs
 };
 
 enum class Predictions {
@@ -75,7 +79,8 @@ struct ValidateOptions {
   // Above 0: forms are fitted to the rows that are not held out, and the held ones are scored.
   double holdout = 0;
   std::uint64_t seed = 1;
-  std::string model;  // serving runs of this model only; "" = all
+  std::string model;                          // serving runs of this model only; "" = all
+  HostConstants host = HostConstants::known;  // of serving runs
   std::size_t worst = 10;
 };
 

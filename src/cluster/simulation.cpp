@@ -41,6 +41,7 @@ Simulation::Simulation(std::vector<std::unique_ptr<engine::Engine>> engines,
       options_(std::move(options)),
       steps_run_(engines_.size(), 0),
       placement_(std::move(router), replicas_of(options_.replicas, engines_.size())),
+      on_the_wire_(engines_.size(), 0),
       busy_(engines_.size(), 0) {
   for (std::uint32_t i = 0; i < engines_.size(); ++i) groups_.push_back({i, 1});
   for (const Replica& r : options_.replicas)
@@ -66,6 +67,9 @@ bool Simulation::run() {
         break;
       case arrival:
         arrive_together(event.payload);
+        break;
+      case delivery:
+        deliver(event.payload, event.target);
         break;
       case step_start:
         start(event.target);
@@ -119,7 +123,7 @@ void Simulation::arrive_together(std::uint32_t first) {
 void Simulation::arrive(std::uint32_t slot) {
   workload::RequestSpec& spec = arrivals_[slot].spec;
   const std::int64_t index = spec.index;
-  const bool measured = recorder_.arrived(index, now_);
+  arrivals_[slot].measured = recorder_.arrived(index, now_);
   const std::uint32_t target = placement_.choose(spec);
   engine::Engine& engine = *engines_[target];
   if (const auto reason = engine.why_unservable(spec)) {
@@ -134,16 +138,26 @@ void Simulation::arrive(std::uint32_t slot) {
     }
     recorder_.request_failed(index, spec.id, spec.arrival, now_, *reason);
     ++ended_;
+    free_slots_.push_back(slot);
     follow_ups(index);
-  } else {
-    const std::int64_t prompt_tokens = spec.prompt_tokens;
-    engine.submit(spec, measured);
-    placement_.sent(target, prompt_tokens, engine.queued());
-    const std::uint32_t leader = groups_[target].leader;
-    if (!busy_[leader]) {
-      busy_[leader] = 1;
-      events_.push(now_, step_start, leader);
-    }
+    return;
+  }
+  ++on_the_wire_[target];
+  placement_.sent(target, spec.prompt_tokens, engine.queued() + on_the_wire_[target]);
+  if (engine.request_delay().value() > 0)
+    events_.push(now_ + engine.request_delay(), delivery, target, slot);
+  else
+    deliver(slot, target);
+}
+
+void Simulation::deliver(std::uint32_t slot, std::uint32_t target) {
+  --on_the_wire_[target];
+  Arrival& request = arrivals_[slot];
+  engines_[target]->submit(request.spec, request.measured);
+  const std::uint32_t leader = groups_[target].leader;
+  if (!busy_[leader]) {
+    busy_[leader] = 1;
+    events_.push(now_, step_start, leader);
   }
   free_slots_.push_back(slot);
 }
@@ -179,7 +193,7 @@ void Simulation::end_step(std::uint32_t target) {
     placement_.ended(target, request.prompt_tokens);
     follow_ups(request.index);
   }
-  placement_.stepped(target, engine.queued(), engine.report());
+  placement_.stepped(target, engine.queued() + on_the_wire_[target], engine.report());
 }
 
 void Simulation::follow_ups(std::int64_t index) {

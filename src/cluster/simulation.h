@@ -46,16 +46,19 @@ class Simulation {
   const std::vector<std::unique_ptr<engine::Engine>>& engines() const { return engines_; }
 
  private:
-  enum Kind : std::uint8_t { step_done, arrival, step_start };
+  enum Kind : std::uint8_t { step_done, arrival, delivery, step_start };
   struct Arrival {
     workload::RequestSpec spec;
     bool from_source = false;
+    bool measured = false;  // by the recorder
   };
 
   void pull();
   std::uint32_t take_slot();
   void arrive_together(std::uint32_t first);
   void arrive(std::uint32_t slot);
+  // The engine has taken the request off the wire (EngineSetup::request_delay).
+  void deliver(std::uint32_t slot, std::uint32_t target);
   // Of an engine alone, or of the whole group that the engine leads.
   void start(std::uint32_t leader);
   void done(std::uint32_t leader);
@@ -79,7 +82,8 @@ class Simulation {
   Time now_;
   std::vector<Arrival> arrivals_;
   std::vector<std::uint32_t> free_slots_, together_;
-  std::vector<char> busy_;  // a step runs, or its start is in the queue
+  std::vector<std::int64_t> on_the_wire_;  // by engine: requests that arrived and are not delivered
+  std::vector<char> busy_;                 // a step runs, or its start is in the queue
   std::int64_t ended_ = 0;
 };
 

@@ -46,6 +46,7 @@ struct EngineSetup {
   std::shared_ptr<const cost::CostModel> cost;  // equal replicas share one; immutable
   const spec::ModelSpec* model = nullptr;
   std::optional<cost::Power> power;  // of one GPU; absent: nothing is said about energy
+  Duration request_delay{};          // from a request's arrival to the scheduler's queue
   double host_token_seconds = 0;     // to bring the KV of a token from the host, of all layers
   int engine_index = 0;
   int pool_index = 0;
@@ -70,6 +71,8 @@ class Engine {
   void submit(workload::RequestSpec& spec, bool measured);
   bool has_work() const { return ahead_ || profile_->has_work(); }
   std::int64_t queued() const { return profile_->queued(); }
+  // HTTP and tokenisation; the cluster delivers a request this long after it arrived.
+  Duration request_delay() const { return setup_.request_delay; }
 
   // Schedules the next step and answers how long it takes. Requires has_work() and no step running.
   Duration begin_step(Time now);

@@ -10,9 +10,16 @@ using config::at_least;
 using config::between;
 
 void fields(config::FieldVisitor& v, CostConfig& c) {
-  v.choice({"kind", "where step times come from: the datasheet roofline, or one constant duration"},
+  v.choice({"kind",
+            "where step times come from: operators fitted to measured kernels, the datasheet "
+            "roofline, or one constant duration"},
            c.kind, cost_kind_names);
   v.field({"step", "duration of every step, for kind constant"}, c.step, above_up_to(0, 1e6));
+  v.choice({"host_time",
+            "kind fitted: the engine's host time as fitted to published runs of its framework, or "
+            "none"},
+           c.host_time, host_time_names);
+  v.object({"host", "kind fitted: the engine's host time, in place of the known one"}, c.host);
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "config/fields.h"
+#include "cost/step/host_profile.h"
 #include "engine/options/sglang_options.h"
 #include "engine/options/static_options.h"
 #include "engine/options/trtllm_options.h"
@@ -16,13 +17,19 @@ namespace kvsim::engine {
 enum class SchedulingPolicy { fcfs, priority };
 inline constexpr std::array<std::string_view, 2> scheduling_policy_names{"fcfs", "priority"};
 
-enum class CostKind { roofline, constant };
-inline constexpr std::array<std::string_view, 2> cost_kind_names{"roofline", "constant"};
+enum class CostKind { fitted, roofline, constant };
+inline constexpr std::array<std::string_view, 3> cost_kind_names{"fitted", "roofline", "constant"};
+
+// Which host time is added to the kernels'.
+enum class HostTime { known, none };
+inline constexpr std::array<std::string_view, 2> host_time_names{"known", "none"};
 
 // How long a step takes.
 struct CostConfig {
-  CostKind kind = CostKind::roofline;
-  std::optional<Duration> step;  // kind constant
+  CostKind kind = CostKind::fitted;
+  std::optional<Duration> step;           // kind constant
+  HostTime host_time = HostTime::known;   // kind fitted
+  std::optional<cost::HostProfile> host;  // kind fitted: in place of the known one
 };
 
 // An engine as a scenario describes it: the engines' own flag names, underscores for hyphens; what

@@ -20,16 +20,24 @@ std::int64_t rank_batch(const Request& r, std::int64_t batch) {
 }  // namespace
 
 std::unique_ptr<cost::CostModel> make_cost(const Request& r, const memory::Pool& pool) {
-  cost::RooflineOptions o;
+  cost::FittedOptions fitted;
+  cost::RooflineOptions& o = fitted.deployment;
   o.plan = r.options.plan;
   o.kv_dtype = pool.options.kv_dtype;
   o.enforce_eager = pool.options.enforce_eager;
   o.link = r.link;
-  if (pool.options.rules.engine == memory::Engine::vllm_v1)
+  const memory::Engine engine = pool.options.rules.engine;
+  if (engine == memory::Engine::vllm_v1)
     o.cuda_graph_tokens =
         cost::cuda_graph_limit(pool.options.max_num_batched_tokens, pool.options.max_num_seqs,
                                pool.options.speculative_tokens, r.gpu);
-  return cost::make_roofline(r.model, r.gpu, o);
+  const bool own_host = engine == memory::Engine::vllm_v1 || engine == memory::Engine::sglang ||
+                        engine == memory::Engine::trtllm;
+  fitted.framework = engine == memory::Engine::sglang   ? cost::Framework::sglang
+                     : engine == memory::Engine::trtllm ? cost::Framework::trtllm
+                                                        : cost::Framework::vllm;
+  if (own_host) fitted.host = cost::known_host(r.model, r.gpu, fitted.framework, "");
+  return cost::make_step_cost(r.model, r.gpu, fitted, r.costs ? &r.costs->of(r.gpu) : nullptr);
 }
 
 double prefill_seconds(const Request& r, const memory::Pool& pool, const cost::CostModel& cost,

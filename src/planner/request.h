@@ -1,9 +1,11 @@
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cost/step/step_cost.h"
 #include "memory/options.h"
 #include "spec/gpu_spec.h"
 #include "spec/model_spec.h"
@@ -15,6 +17,7 @@ struct Request {
   spec::ModelSpec model;
   spec::GpuSpec gpu;
   std::optional<spec::LinkSpec> link;
+  std::shared_ptr<const cost::CostBook> costs;  // null: step times from the datasheet
   memory::Options options;
   std::string kv_dtype = "auto";               // as asked
   std::optional<std::int64_t> context, batch;  // the point to time; max_model_len and 1 by default

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "calibrate/profile/calibration.h"
+#include "cost/step/host_table.h"
 
 namespace kvsim::report {
 
@@ -15,5 +16,8 @@ std::string calibration_text(const calibrate::Calibration& calibration, const st
 
 // The same figures as kvsim.calibration/1. Errors are fractions.
 std::string calibration_json(const calibrate::Calibration& calibration);
+
+// A kvsim.host/1 document, an entry per line.
+std::string host_json(const cost::HostFile& file);
 
 }  // namespace kvsim::report

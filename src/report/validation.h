@@ -21,4 +21,8 @@ std::string validation_csv(const calibrate::Validation& validation);
 // it. Points that fall together are drawn once, so that any number of rows makes a small file.
 std::string validation_svg(const calibrate::Validation& validation);
 
+// The part of the text about serving runs: how near they are by figure and part, and the host
+// constants that were fitted for it. "" without serving runs.
+std::string serving_text(const calibrate::Validation& validation);
+
 }  // namespace kvsim::report

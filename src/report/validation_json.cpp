@@ -41,6 +41,28 @@ std::string validation_json(const calibrate::Validation& validation) {
   }
   out["overall"] = Json::object();
   put(out["overall"], validation.overall);
+  out["serving"] = Json::array();
+  for (const calibrate::ServingSummary& s : validation.serving)
+    out["serving"].push_back({{"kernel", s.kernel},
+                              {"part", s.part},
+                              {"n", s.n},
+                              {"median_ape", s.median_ape},
+                              {"bias", s.bias},
+                              {"within_20", s.within_20},
+                              {"discrepancy", s.discrepancy},
+                              {"coverage_90", s.coverage_90 ? Json(*s.coverage_90) : Json()}});
+  out["hosts"] = Json::array();
+  for (const auto& h : validation.hosts) {
+    const cost::HostProfile& p = h.entry.profile;
+    out["hosts"].push_back({{"group", h.group},
+                            {"rows", h.entry.rows},
+                            {"decode_scale", p.decode_scale},
+                            {"prefill_scale", p.prefill_scale},
+                            {"step_us", p.step_us},
+                            {"sequence_us", p.sequence_us},
+                            {"prefill_us", p.prefill_us},
+                            {"request_us", p.request_us}});
+  }
   out["skipped"] = Json::array();
   for (const calibrate::SkippedRows& s : validation.skipped)
     out["skipped"].push_back({{"kernel", s.kernel}, {"reason", s.reason}, {"n", s.n}});

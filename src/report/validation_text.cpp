@@ -130,7 +130,7 @@ std::string origin(const Validation& v) {
 std::string validation_text(const Validation& v) {
   std::string out =
       fmt::format("Predicted against measured, {}: {} rows\n\n", origin(v), format_integer(v.rows));
-  out += groups(v) + targets(v);
+  out += groups(v) + targets(v) + serving_text(v);
   if (!v.worst.empty()) out += "\nWorst rows\n" + worst_rows(v);
   if (!v.skipped.empty()) out += "\nNot predicted\n" + skipped(v);
   if (!v.conditions.empty()) {

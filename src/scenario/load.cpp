@@ -102,7 +102,11 @@ void check_words(const Resolved& r, const Checker& check) {
     if (e.cost.kind == engine::CostKind::constant && !e.cost.step)
       check.error(at + "/cost/step", "missing-field",
                   "a constant cost needs its \"step\", for example \"20ms\"");
-    if (e.cost.kind == engine::CostKind::roofline && e.cost.step)
+    if (e.cost.kind != engine::CostKind::fitted && e.cost.host)
+      check.error(at + "/cost/host", "field-without-use",
+                  "host time is added to fitted kernels only",
+                  "set \"kind\": \"fitted\", or leave it out");
+    if (e.cost.kind != engine::CostKind::constant && e.cost.step)
       check.error(at + "/cost/step", "field-without-use",
                   "\"step\" is the duration of a constant cost",
                   "set \"kind\": \"constant\" as well");
@@ -134,6 +138,7 @@ Resolved resolve(config::Document document, const std::string& folder, const spe
   diagnostics.throw_if_errors();
 
   r.model = catalog.resolve_model(r.scenario.model, folder);
+  r.costs = std::make_shared<const cost::CostBook>(catalog);
   for (std::size_t i = 0; i < r.scenario.cluster.pools.size(); ++i) {
     const PoolConfig& pool = r.scenario.cluster.pools[i];
     ResolvedPool& out = r.pools.emplace_back();
@@ -142,6 +147,7 @@ Resolved resolve(config::Document document, const std::string& folder, const spe
     out.config = pool.engine;
     out.gpu = catalog.resolve_gpu(pool.engine.gpu, folder);
     out.link = catalog.link_of(out.gpu);
+    if (pool.engine.cost.kind == engine::CostKind::fitted) out.costs = &r.costs->of(out.gpu);
     out.model = r.model;
     if (const auto& speculative = out.config.vllm.speculative;
         speculative && !speculative->model.json.empty())

@@ -6,6 +6,7 @@
 
 #include "config/document.h"
 #include "config/reader.h"
+#include "cost/step/step_cost.h"
 #include "kv/groups/group_spec.h"
 #include "memory/pool.h"
 #include "scenario/scenario.h"
@@ -26,7 +27,8 @@ struct ResolvedPool {
   spec::GpuSpec gpu;
   spec::ModelSpec model;  // with the engine's quantization applied
   std::optional<spec::ModelSpec> draft_model;
-  std::optional<spec::LinkSpec> link;  // between its GPUs
+  std::optional<spec::LinkSpec> link;        // between its GPUs
+  const cost::CostLibrary* costs = nullptr;  // fits for its GPU, of Resolved::costs
   spec::ParallelPlan plan;
   const kvformat::KvDtype* kv_dtype = nullptr;
   memory::Pool size;                  // ledger, rules, what the engine would print
@@ -41,6 +43,7 @@ struct ResolvedPool {
 
 // A scenario ready to be built: everything it says has been checked against everything else.
 struct Resolved {
+  std::shared_ptr<const cost::CostBook> costs;  // what the pools' libraries are part of
   Scenario scenario;
   config::Origins origins;
   std::string folder;  // file references of the scenario are relative to it

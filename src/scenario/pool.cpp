@@ -318,10 +318,32 @@ double host_token_seconds(const ResolvedPool& pool) {
          pool.gpu.pcie_bandwidth.value();
 }
 
+namespace {
+
+// Whose kernels and habits a profile's steps have.
+cost::Framework framework_of(const std::string& profile) {
+  if (profile == "sglang") return cost::Framework::sglang;
+  if (profile == "trtllm") return cost::Framework::trtllm;
+  return cost::Framework::vllm;
+}
+
+cost::HostProfile host_of(const ResolvedPool& pool) {
+  const EngineConfig& c = pool.config;
+  if (c.cost.kind != engine::CostKind::fitted) return {};
+  if (c.cost.host) return *c.cost.host;
+  // Static batching has no published engine of today's whose host it would have.
+  if (c.cost.host_time == engine::HostTime::none || c.profile == "static") return {};
+  return cost::known_host(pool.model, pool.gpu, framework_of(c.profile),
+                          c.engine_version.value_or(""));
+}
+
+}  // namespace
+
 std::shared_ptr<const cost::CostModel> cost_model(const ResolvedPool& pool) {
   const EngineConfig& c = pool.config;
   if (c.cost.kind == engine::CostKind::constant) return cost::make_constant(*c.cost.step);
-  cost::RooflineOptions o;
+  cost::FittedOptions fitted;
+  cost::RooflineOptions& o = fitted.deployment;
   o.plan = pool.plan;
   o.kv_dtype = *pool.kv_dtype;
   o.enforce_eager = c.enforce_eager;
@@ -332,7 +354,14 @@ std::shared_ptr<const cost::CostModel> cost_model(const ResolvedPool& pool) {
           : cost::cuda_graph_limit(
                 *c.max_num_batched_tokens, *c.max_num_seqs,
                 c.vllm.speculative ? c.vllm.speculative->num_speculative_tokens : 0, pool.gpu);
-  return cost::make_roofline(pool.model, pool.gpu, o);
+  fitted.framework = framework_of(c.profile);
+  fitted.host = host_of(pool);
+  const bool datasheet = c.cost.kind == engine::CostKind::roofline;
+  return cost::make_step_cost(pool.model, pool.gpu, fitted, datasheet ? nullptr : pool.costs);
+}
+
+Duration request_delay(const ResolvedPool& pool) {
+  return to_duration(1e-6 * host_of(pool).request_us);
 }
 
 }  // namespace kvsim::scenario

@@ -23,6 +23,8 @@ engine::SchedulerLimits limits(const ResolvedPool& pool);
 // Seconds to bring the KV of one token from the host over PCIe, all layers of a GPU; 0 with a
 // constant cost.
 double host_token_seconds(const ResolvedPool& pool);
+// From a request's arrival to the scheduler's queue, by the host constants of the engine.
+Duration request_delay(const ResolvedPool& pool);
 // Step times of the pool's engines.
 std::shared_ptr<const cost::CostModel> cost_model(const ResolvedPool& pool);
 

@@ -131,6 +131,7 @@ metrics::RunResult run(const Resolved& scenario, workload::RequestSource& source
       setup.model = &pool.model;
       setup.power = cost::power_of(pool.gpu);
       setup.host_token_seconds = host_token_seconds(pool);
+      setup.request_delay = request_delay(pool);
       setup.engine_index = static_cast<int>(engines.size());
       setup.pool_index = static_cast<int>(p);
       engines.push_back(std::make_unique<engine::Engine>(setup, recorder, options.steps));

@@ -5,6 +5,7 @@
 #include "calibrate/predict/floors.h"
 #include "calibrate/predict/predictor.h"
 #include "calibrate/predict/work.h"
+#include "calibrate/serving/serving_predictions.h"
 #include "calibrate/validation.h"
 
 using namespace kvsim;
@@ -138,31 +139,56 @@ TEST_CASE("errors are summarised exactly") {
 
 TEST_CASE("serving estimates obey their own bookkeeping") {
   const spec::Catalog catalog;
-  ServingPredictor predictor(catalog);
   const auto gpu = catalog.gpu("h100-sxm");
-  Serving run;
-  run.model = "llama-3.1-8b", run.precision = "bf16", run.prompt = 1000, run.output = 500,
-  run.concurrency = 1, run.gpus = 1;
-  const auto one = predictor.estimate(run, "vllm", gpu);
-  REQUIRE(one.unrepresentable.empty());
-  // A lone request: weights of 16 GB once per token at 3.35 TB/s, no other prefills.
-  CHECK(one.tpot > 16e9 / 3.35e12);
-  CHECK(one.tpot < 3 * 16e9 / 3.35e12);
-  CHECK(one.ttft > 0);
-  double rate = 0, last = 0;
-  for (const std::int64_t c : {1, 4, 16, 64}) {
-    run.concurrency = c;
-    const auto e = predictor.estimate(run, "vllm", gpu);
-    CHECK(e.tpot >= last);
-    CHECK(e.tokens_per_second_gpu > rate);
-    last = e.tpot, rate = e.tokens_per_second_gpu;
+  const auto predicted = [&](const Serving& run, ServingPredictions::Options options) {
+    ServingPredictions predictions(catalog, options);
+    Measurement m;
+    m.gpu = gpu.id, m.framework = "vllm", m.shape = run;
+    const auto added = predictions.add(m, gpu);
+    REQUIRE_MESSAGE(added.unrepresentable.empty(), added.unrepresentable);
+    predictions.predict();
+    struct {
+      double ttft, tpot, rate;
+    } out{predictions.value(added.run, "e2e_ttft"), predictions.value(added.run, "e2e_tpot"),
+          predictions.value(added.run, "e2e_throughput")};
+    return out;
+  };
+  for (const bool datasheet : {false, true}) {
+    const ServingPredictions::Options options{HostConstants::none, datasheet};
+    Serving run;
+    run.model = "llama-3.1-8b", run.precision = "bf16", run.prompt = 1000, run.output = 500,
+    run.concurrency = 1, run.gpus = 1;
+    // A lone request: weights of 16 GB once per token at 3.35 TB/s, no other prefills.
+    const auto one = predicted(run, options);
+    CHECK(one.tpot > 16e9 / 3.35e12);
+    CHECK(one.tpot < 3 * 16e9 / 3.35e12);
+    CHECK(one.ttft > 0);
+    double rate = 0, last = 0;
+    for (const std::int64_t c : {1, 4, 16, 64}) {
+      run.concurrency = c;
+      const auto e = predicted(run, options);
+      CHECK(e.tpot >= last);
+      CHECK(e.rate > rate);
+      last = e.tpot, rate = e.rate;
+    }
+    // More than the KV pool holds: those that wait are in the first token's time.
+    run.concurrency = 4096;
+    CHECK(predicted(run, options).ttft > 1);
   }
-  run.concurrency = 100'000;
-  CHECK(predictor.estimate(run, "vllm", gpu).waits_for_kv);
-  run.model = "no-such-model";
-  CHECK(predictor.estimate(run, "vllm", gpu).unrepresentable ==
-        "model \"no-such-model\" is not in the catalog");
-  run.model = "llama-3.1-405b", run.concurrency = 1;
-  CHECK(predictor.estimate(run, "vllm", gpu).unrepresentable ==
-        "the weights do not fit by our count");
+}
+
+TEST_CASE("a serving run that no model stands for says why") {
+  const spec::Catalog catalog;
+  const auto gpu = catalog.gpu("h100-sxm");
+  ServingPredictions predictions(catalog, {HostConstants::none, false});
+  const auto why = [&](const char* model) {
+    Measurement m;
+    Serving run;
+    run.model = model, run.precision = "bf16", run.prompt = 1000, run.output = 500,
+    run.concurrency = 1, run.gpus = 1;
+    m.gpu = gpu.id, m.framework = "vllm", m.shape = run;
+    return predictions.add(m, gpu).unrepresentable;
+  };
+  CHECK(why("no-such-model") == "model \"no-such-model\" is not in the catalog");
+  CHECK(why("llama-3.1-405b") == "the weights do not fit by our count");
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "calibrate/measurements/kinds.h"
 
 namespace kvsim::calibrate {
@@ -105,11 +107,14 @@ Measurement read_inferencex(const Row& row) {
   const std::string& mode = row.text("mode");
   const std::string& speculative = row.text("spec_decode");
   s.tp = row.count_or("tp", 1, 0), s.pp = row.count_or("pp", 1, 1);
-  s.attn_dp = row.count_or("attn_dp", 0, 1), s.moe_ep = row.count_or("moe_ep", 0, 1);
+  // Exports write 0 for what a dense model has not.
+  s.attn_dp = std::max<std::int64_t>(1, row.count_or("attn_dp", 0, 1));
+  s.moe_ep = std::max<std::int64_t>(1, row.count_or("moe_ep", 0, 1));
   s.gpus = row.count_or("total_gpus", 1, s.tp);
   const std::int64_t batch = row.count_or("batch_size", 1, 0);
   s.concurrency =
       batch > 0 ? batch * (s.attn_dp > 1 ? s.attn_dp : 1) : row.count_or("concurrency", 1, 0);
+  s.replicated = batch > 0 && row.count_or("concurrency", 1, 0) > s.concurrency;
   if (mode != "agg")
     s.unrepresentable = "prefill and decode on separate engines";
   else if (speculative != "none" && speculative != "none_by_run_date" &&
@@ -118,9 +123,18 @@ Measurement read_inferencex(const Row& row) {
         speculative == "unknown" ? "may be speculative decoding" : "speculative decoding";
   else if (s.concurrency == 0)
     s.unrepresentable = "concurrency not stated";
+  // Exports of vLLM count the ranks of a data parallel engine twice.
+  if (s.attn_dp > 1 && s.attn_dp == s.tp && s.gpus == s.tp * s.attn_dp) s.gpus = s.tp;
+  const auto ttft = row.optional_positive("ttft_ms"), tpot = row.optional_positive("tpot_ms");
+  add(m, "e2e_ttft", ttft, 1e-3);
+  add(m, "e2e_tpot", tpot, 1e-3);
+  // A closed loop's throughput follows from what it keeps in flight and how long that takes.
+  if (ttft && tpot && s.concurrency > 0)
+    m.figures.push_back(
+        {"e2e_throughput", static_cast<double>(s.concurrency) * s.output /
+                               (1e-3 * (*ttft + *tpot * std::max(0.0, s.output - 1))) /
+                               static_cast<double>(s.gpus)});
   m.shape = std::move(s);
-  add(m, "e2e_ttft", row.optional_positive("ttft_ms"), 1e-3);
-  add(m, "e2e_tpot", row.optional_positive("tpot_ms"), 1e-3);
   if (m.figures.empty()) m.unmeasured = "no TTFT and no TPOT";
   return m;
 }

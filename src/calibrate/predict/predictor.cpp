@@ -34,20 +34,6 @@ std::vector<Prediction> Predictor::predict(const Measurement& m) {
   if (!m.unmeasured.empty()) return refuse(m.unmeasured);
   const spec::GpuSpec* found = gpus_.find(m.gpu);
   if (!found) return refuse(fmt::format("GPU \"{}\" is not in the catalog", m.gpu));
-  if (const auto* run = std::get_if<Serving>(&m.shape)) {
-    const ServingEstimate e = serving_.estimate(*run, m.framework, *found);
-    if (!e.unrepresentable.empty()) return refuse(e.unrepresentable);
-    for (std::size_t i = 0; i < out.size(); ++i) {
-      const std::string& kernel = m.figures[i].kernel;
-      if (kernel == "e2e_ttft" && e.waits_for_kv)
-        out[i].unrepresentable = "requests wait for KV";
-      else
-        out[i].value = kernel == "e2e_ttft"   ? e.ttft
-                       : kernel == "e2e_tpot" ? e.tpot
-                                              : e.tokens_per_second_gpu;
-    }
-    return out;
-  }
   const WorkPlan plan = plan_of(m, *found);
   if (!plan.unrepresentable.empty()) return refuse(plan.unrepresentable);
   double total = 0;
@@ -59,8 +45,9 @@ std::vector<Prediction> Predictor::predict(const Measurement& m) {
 std::string_view condition(std::string_view kernel) {
   if (kernel == "comm" || kernel == "moe_a2a") return "collectives repeated on idle links";
   if (kernel == "e2e_ttft" || kernel == "e2e_tpot")
-    return "closed loop at the stated concurrency, prefix caching off, no host time";
-  if (kernel == "e2e_throughput") return "steady load, prefix caching off, no host time";
+    return "closed loop at the stated concurrency, ten times as many prompts, prefix caching off";
+  if (kernel == "e2e_throughput")
+    return "steady load, prefix caching off; MLPerf with assumed input lengths";
   if (kernel == "gemm")
     return "replayed in a CUDA graph over six weight copies: warm where six copies fit the L2 "
            "cache";

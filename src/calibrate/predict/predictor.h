@@ -5,7 +5,6 @@
 
 #include "calibrate/measurements/measurement.h"
 #include "calibrate/predict/gpus.h"
-#include "calibrate/predict/serving.h"
 #include "spec/catalog.h"
 
 namespace kvsim::calibrate {
@@ -16,16 +15,16 @@ struct Prediction {
   std::string unrepresentable;
 };
 
-// Predicts every kind of measurement from the data sheet, under the condition it was measured in.
+// Predicts every kind of kernel measurement from the data sheet, under the condition it was
+// measured in.
 class Predictor {
  public:
-  explicit Predictor(const spec::Catalog& catalog) : serving_(catalog), gpus_(catalog) {}
+  explicit Predictor(const spec::Catalog& catalog) : gpus_(catalog) {}
   // One per figure, in their order.
   std::vector<Prediction> predict(const Measurement& m);
   Gpus& gpus() { return gpus_; }
 
  private:
-  ServingPredictor serving_;
   Gpus gpus_;
 };
 

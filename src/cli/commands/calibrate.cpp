@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "calibrate/profile/calibration.h"
+#include "calibrate/serving/host_calibration.h"
 #include "cli/commands/makers.h"
 #include "cli/interrupt.h"
 #include "cli/progress.h"
@@ -38,6 +39,8 @@ class Calibrate final : public Command {
         .option("--source", sources_,
                 "where the timings come from, kept in the cost files; may be repeated")
         .value("TEXT");
+    flags.flag("--host", host_,
+               "fit the engines' host constants to serving runs instead; -o names the file");
     flags.example("kvsim calibrate gemm.csv decode_attn.csv -o fits/",
                   "fit every operator; one cost file per GPU, framework and version");
     flags.example("kvsim calibrate mine.csv --gpu h100-sxm -o mine.json",
@@ -46,6 +49,7 @@ class Calibrate final : public Command {
 
   Exit run(Context& context) override {
     const spec::Catalog catalog(context.catalog_folders());
+    if (host_) return fit_hosts(context, catalog);
     calibrate::CalibrateOptions options;
     if (!gpu_.empty()) options.gpu = catalog.gpu(gpu_).id;
     options.holdout = holdout_;
@@ -72,6 +76,17 @@ class Calibrate final : public Command {
   }
 
  private:
+  Exit fit_hosts(Context& context, const spec::Catalog& catalog) const {
+    const calibrate::HostCalibration result =
+        calibrate::fit_hosts(calibrate::load_measurement_files(files_), catalog, "hosts", sources_);
+    context.print(report::host_json(result.file));
+    for (const calibrate::SkippedRows& s : result.skipped)
+      context.note(fmt::format("{} rows left out: {} (first {})", s.n, s.reason, s.first));
+    if (result.used > 0) return Exit::ok;
+    context.warn("calibrate-nothing", "no serving run could be used");
+    return Exit::no;
+  }
+
   static const cost::CostFile& only_file(const calibrate::Calibration& result) {
     if (result.files.size() == 1) return result.files.front();
     std::vector<std::string> ids;
@@ -95,6 +110,7 @@ class Calibrate final : public Command {
   std::vector<std::string> files_, sources_;
   std::string gpu_;
   double holdout_ = 0.33;
+  bool host_ = false;
 };
 
 }  // namespace

@@ -317,6 +317,7 @@ planner::Request PlanFlags::request(const spec::Catalog& catalog) const {
   r.model = catalog.resolve_model(model_);
   r.gpu = catalog.resolve_gpu(gpu_);
   r.link = catalog.link_of(r.gpu);
+  r.costs = std::make_shared<const cost::CostBook>(catalog);
   const memory::Engine engine = memory::parse_engine(engine_.value_or("vllm-v1"));
   memory::Options& o = r.options;
   o.rules = memory::resolve_rules(engine, version_.value_or(""));

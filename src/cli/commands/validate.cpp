@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/commands/makers.h"
 #include "cli/usage.h"
 #include "config/document.h"
@@ -39,6 +41,12 @@ class Validate final : public Command {
     flags.flag("--roofline", roofline_, "predict from the datasheet alone");
     flags.flag("--leave-out-gpu", relatives_,
                "predict each GPU from the fits of its nearest relative, as if it had none");
+    flags
+        .option("--host", host_,
+                "host constants of serving runs: known ones, none, fitted to every other run of a "
+                "group (halves), or to the other models (left-out)")
+        .words({"known", "none", "halves", "left-out"})
+        .value("WHICH");
     flags.option("--model", options_.model, "of serving runs, those of this model only")
         .value("NAME")
         .completes(Complete::model);
@@ -67,6 +75,9 @@ class Validate final : public Command {
                        "each names another source of the predictions", "usage-value");
     if (roofline_) options_.predictions = calibrate::Predictions::datasheet;
     if (relatives_) options_.predictions = calibrate::Predictions::relatives;
+    const auto host = std::ranges::find(calibrate::host_constants_names, std::string_view(host_));
+    options_.host =
+        static_cast<calibrate::HostConstants>(host - calibrate::host_constants_names.begin());
     if (mode_ == "table") options_.mode = calibrate::CostMode::table;
     options_.seed = static_cast<std::uint64_t>(context.globals().seed.value_or(1));
     options_.worst = static_cast<std::size_t>(worst_);
@@ -92,7 +103,7 @@ class Validate final : public Command {
  private:
   std::vector<std::string> files_, cost_;
   calibrate::ValidateOptions options_;
-  std::string mode_ = "fit";
+  std::string mode_ = "fit", host_ = "known";
   bool roofline_ = false, relatives_ = false;
   std::optional<double> max_error_;
   std::int64_t worst_ = 10;

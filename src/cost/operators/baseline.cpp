@@ -3,14 +3,11 @@
 #include <cmath>
 
 #include "cost/operators/form.h"
+#include "cost/operators/work.h"
 
 // The plain roofline of every kernel: what each one moves and computes.
 namespace kvsim::cost {
 namespace {
-
-struct Work {
-  double bytes = 0, flops = 0, link_bytes = 0;
-};
 
 double exchange_targets(const ExpertExchange& s) {
   const double ranks = 8 * s.nodes;
@@ -101,7 +98,7 @@ constexpr std::array<Parameter, 3> local_parameters{{
     {"rate", 500, 0.1, 20000, Scaling::matrix_rate},
 }};
 double local_us(const Shape& shape, const Device&, std::span<const double> p, Buffers) {
-  const Work w = std::visit(WorkOf{}, shape);
+  const Work w = work_of(shape);
   return p[0] + std::max(w.bytes / (p[1] * per_us), w.flops / (p[2] * tera_per_us));
 }
 
@@ -110,17 +107,17 @@ constexpr std::array<Parameter, 2> link_parameters{{
     {"bandwidth", 100, 0.1, 5000, Scaling::link},
 }};
 double link_us(const Shape& shape, const Device&, std::span<const double> p, Buffers) {
-  return p[0] + std::visit(WorkOf{}, shape).link_bytes / (p[1] * per_us);
+  return p[0] + work_of(shape).link_bytes / (p[1] * per_us);
 }
 
 constexpr std::array<std::string_view, 2> local_names{"log2_bytes", "log2_flops"};
 Features local_features(const Shape& shape) {
-  const Work w = std::visit(WorkOf{}, shape);
+  const Work w = work_of(shape);
   return {std::log2(std::max(1.0, w.bytes)), std::log2(std::max(1.0, w.flops))};
 }
 constexpr std::array<std::string_view, 1> link_names{"log2_bytes"};
 Features link_features(const Shape& shape) {
-  return {std::log2(std::max(1.0, std::visit(WorkOf{}, shape).link_bytes))};
+  return {std::log2(std::max(1.0, work_of(shape).link_bytes))};
 }
 
 constexpr std::string_view summary = "floor + max(bytes / bandwidth, flops / rate)";
@@ -147,6 +144,8 @@ constexpr std::array<Form, 11> table{local("gemm"),
 }  // namespace
 
 std::span<const Form> baseline_forms() { return table; }
+
+Work work_of(const Shape& shape) { return std::visit(WorkOf{}, shape); }
 
 double causal_pairs(double q, double kv, double window) {
   const double first = kv - q + 1;  // keys that the first query sees

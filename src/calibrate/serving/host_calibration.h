@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "calibrate/measurements/files.h"
+#include "calibrate/skipped.h"
+#include "cost/step/host_table.h"
+#include "spec/catalog.h"
+
+namespace kvsim::calibrate {
+
+// Host constants of every deployment in files of closed-loop runs, over the catalog's fitted
+// kernels: an entry per framework, version, GPU, precision and model, one per framework, GPU and
+// precision for other models, and one per framework for all else.
+struct HostCalibration {
+  std::int64_t rows = 0, used = 0;
+  cost::HostFile file;
+  std::vector<SkippedRows> skipped;
+};
+HostCalibration fit_hosts(std::vector<MeasurementFile> files, const spec::Catalog& catalog,
+                          std::string id, std::vector<std::string> sources);
+
+}  // namespace kvsim::calibrate
