@@ -2,7 +2,7 @@
 #include <string>
 
 #include "calibrate/profile/calibration.h"
-#include "cost/step/host_table.h"
+#include "calibrate/serving/host_calibration.h"
 
 namespace kvsim::report {
 

@@ -75,7 +75,8 @@ TEST_CASE("a request alone takes exactly the sum of its step times") {
   const auto cost = scenario::cost_model(pool);
   const cost::StepFill fill(pool.model);
 
-  Duration expected;
+  // Before the first step the request is on its way to the scheduler.
+  Duration expected = scenario::request_delay(pool);
   for (std::int64_t done = 0; done < prompt; done += budget) {
     const std::int64_t chunk = std::min(budget, prompt - done);
     cost::StepShape shape;

@@ -11,7 +11,7 @@ namespace kvsim::calibrate {
 
 // Host constants of every deployment in files of closed-loop runs, over the catalog's fitted
 // kernels: an entry per framework, version, GPU, precision and model, one per framework, GPU and
-// precision for other models, and one per framework for all else.
+// precision for other models, one per framework for other GPUs, and one for all else.
 struct HostCalibration {
   std::int64_t rows = 0, used = 0;
   cost::HostFile file;

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace kvsim::calibrate {
 namespace {
 
-constexpr std::size_t fewest_runs = 4;  // of a group that gets constants of its own
+constexpr std::size_t fewest_runs = 4;    // of a group that gets constants of its own
+constexpr std::size_t fewest_models = 2;  // behind constants that stand for others
 
 cost::HostEntry entry_of(const std::vector<ServedRun>& runs, const HostFit& fit) {
   const ServedRun& run = runs.front();
@@ -145,27 +147,31 @@ double ServingPredictions::value(std::size_t i, std::string_view kernel) const {
 std::vector<cost::HostEntry> ServingPredictions::fit_all() const {
   std::vector<cost::HostEntry> out;
   std::map<std::vector<std::string>, std::vector<ServedRun>> pooled;
-  const auto put = [&](const std::vector<ServedRun>& runs, const auto& forget) {
-    if (runs.size() < fewest_runs) return;
-    out.push_back(entry_of(runs, fit_host(runs)));
-    forget(out.back());
-  };
   for (const auto& [group, members] : by_group(true)) {
     std::vector<ServedRun> runs;
     for (const std::size_t i : members)
       if (runs_[i].part != "replicas") runs.push_back(runs_[i].served);
-    for (const ServedRun& r : runs) {
-      pooled[{r.framework, r.gpu, r.precision}].push_back(r);
-      pooled[{r.framework}].push_back(r);
-    }
-    put(runs, [](cost::HostEntry&) {});
+    if (runs.size() < fewest_runs) continue;
+    out.push_back(entry_of(runs, fit_host(runs)));
+    // Runs whose first tokens wait for cold images say nothing about other models.
+    if (runs_[members.front()].part != "closed loop") continue;
+    for (const ServedRun& r : runs)
+      for (const auto& labels : {std::vector<std::string>{r.framework, r.gpu, r.precision},
+                                 std::vector<std::string>{r.framework}, std::vector<std::string>{}})
+        pooled[labels].push_back(r);
   }
-  // For models, precisions and GPUs without runs of their own.
-  for (const auto& [labels, runs] : pooled)
-    put(runs, [&](cost::HostEntry& e) {
-      e.model.clear(), e.versions.clear();
-      if (labels.size() == 1) e.gpu.clear(), e.precision.clear();
-    });
+  // For models, precisions and GPUs without runs of their own, and for frameworks with runs of
+  // fewer models than tell what is the framework's and what a model's.
+  for (const auto& [labels, runs] : pooled) {
+    std::set<std::string> models;
+    for (const ServedRun& r : runs) models.insert(r.model);
+    if (models.size() < fewest_models) continue;
+    cost::HostEntry e = entry_of(runs, fit_host(runs));
+    e.model.clear(), e.versions.clear();
+    if (labels.size() < 3) e.gpu.clear(), e.precision.clear();
+    if (labels.empty()) e.framework.clear();
+    out.push_back(std::move(e));
+  }
   return out;
 }
 

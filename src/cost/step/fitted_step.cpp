@@ -163,7 +163,8 @@ class FittedStep final : public CostModel {
     const ChosenOperator& chosen = plan_.fits[fit];
     line.fitted = true;
     line.sigma = std::max(line.sigma, chosen.log_sigma);
-    if (us > 0) line.outside = std::max(line.outside, chosen.model.octaves_outside(shape));
+    const double outside = chosen.model.octaves_outside(shape);
+    if (us > 0 && outside > trusted_octaves) line.outside = std::max(line.outside, outside);
   }
 
   double token_sum(std::int64_t tokens, bool prefill) const {
@@ -362,9 +363,9 @@ StepBill FittedStep::bill(const StepShape& s) const {
   double kernels = 0;
   for (const OperatorTime& line : out.operators) kernels += line.seconds;
   if (const double wait = 1e-6 * scale * launch_us(s) - kernels; wait > 0)
-    out.operators.push_back({"launches", wait, 0, 0, 0, Binds::launch, Source::fitted, 0});
+    out.operators.push_back({"launches", wait, 0, 0, calls_, Binds::launch, Source::fitted, 0});
   if (const double host = host_us(s); host > 0)
-    out.operators.push_back({"host", 1e-6 * host, 0, 0, 0, Binds::launch, Source::fitted, 0});
+    out.operators.push_back({"host", 1e-6 * host, 0, 0, 1, Binds::launch, Source::fitted, 0});
 
   std::array<double, binds_names.size()> by_limit{};
   for (const OperatorTime& line : out.operators) {

@@ -14,7 +14,7 @@ void fields(config::FieldVisitor& v, HostProfile& p) {
 }
 
 void fields(config::FieldVisitor& v, HostEntry& e) {
-  v.field({"framework", "engine", "", true}, e.framework);
+  v.field({"framework", "engine: vllm, sglang, trtllm; empty: any"}, e.framework);
   v.field({"versions", "as runs name them; none: any"}, e.versions);
   v.field({"gpu", "catalog id; empty: any"}, e.gpu);
   v.field({"precision", "of the weights: bf16, fp8, fp4, int4; empty: any"}, e.precision);

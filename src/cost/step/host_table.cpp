@@ -11,9 +11,9 @@ namespace {
 
 // Points of agreement, or nothing where the entry names something else.
 std::optional<int> agreement(const HostEntry& e, const HostQuery& q) {
-  if (e.framework != q.framework) return std::nullopt;
   int points = 0;
-  for (const auto& [named, asked] : {std::pair(std::string_view(e.gpu), q.gpu),
+  for (const auto& [named, asked] : {std::pair(std::string_view(e.framework), q.framework),
+                                     std::pair(std::string_view(e.gpu), q.gpu),
                                      std::pair(std::string_view(e.precision), q.precision),
                                      std::pair(std::string_view(e.model), q.model)}) {
     if (named.empty()) continue;

@@ -24,7 +24,8 @@ struct HostQuery {
 };
 
 // The entry that agrees in most points, of equal ones that with more runs behind it. One that names
-// another framework, GPU, precision or model is none; another version is.
+// another framework, GPU, precision or model is none; one of another version may be. An entry that
+// names nothing stands for everything.
 const HostEntry* find_host(const std::vector<HostEntry>& entries, const HostQuery& query);
 // All entries of the catalog that is embedded in the binary.
 const std::vector<HostEntry>& known_hosts();

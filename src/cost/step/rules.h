@@ -41,6 +41,9 @@ inline constexpr double exchange_factor = 1.1, exchange_extra_us = 4;
 inline constexpr double default_launch_us = 16, small_message = 8192;
 // vLLM replays prefill layers from graphs up to so many tokens.
 inline constexpr std::int64_t piecewise_graph_tokens = 512;
+// A form is trusted one doubling beyond the measured shapes (an LM head is twice as wide as the
+// widest measured product); farther out a step says that it extrapolates.
+inline constexpr double trusted_octaves = 1;
 inline constexpr double logits_gather_us = 10, sampling_us = 10;
 
 }  // namespace kvsim::cost::step

@@ -25,7 +25,7 @@ class CostBook {
 };
 
 // The host constants of a deployment: the known ones of its framework, GPU, precision and model,
-// those of other models scaled by the layers; none where the framework has no entry.
+// those of other models scaled by the layers.
 HostProfile known_host(const spec::ModelSpec& model, const spec::GpuSpec& gpu, Framework framework,
                        std::string_view version);
 
