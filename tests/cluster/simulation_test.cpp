@@ -1,6 +1,7 @@
 #include "cluster/simulation.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <map>
 
@@ -14,7 +15,8 @@ namespace {
 struct World {
   explicit World(const std::string& requests, int engines = 1,
                  std::string_view router = "round-robin",
-                 cluster::OnUnservable unservable = cluster::OnUnservable::error)
+                 cluster::OnUnservable unservable = cluster::OnUnservable::error,
+                 Duration request_delay = {})
       : source(workload::open_trace_text(requests, "kvsim", "requests.jsonl")),
         recorder(options(engines)) {
     engine::SchedulerLimits limits;
@@ -30,6 +32,7 @@ struct World {
       setup.cost = cost::make_constant(Duration(ns_per_second));
       setup.model = &model;
       setup.engine_index = i;
+      setup.request_delay = request_delay;
       list.push_back(std::make_unique<engine::Engine>(setup, recorder, &log));
     }
     cluster::Simulation::Options how;
@@ -66,6 +69,16 @@ struct World {
 
 std::string line(const std::string& id, const std::string& rest) {
   return "{\"id\":\"" + id + "\",\"prompt\":[[\"" + id + "\",10]]," + rest + "}\n";
+}
+
+// What each request of a list saw, in its order.
+std::vector<metrics::RequestRow> rows(const std::string& requests, Duration request_delay) {
+  World w(requests, 1, "round-robin", cluster::OnUnservable::error, request_delay);
+  CHECK(w.simulation->run());
+  metrics::RunResult result;
+  result.engines.resize(1);
+  w.recorder.finish(result, w.simulation->now());
+  return result.requests;
 }
 
 }  // namespace
@@ -158,6 +171,64 @@ TEST_SUITE("cluster/simulation") {
     REQUIRE(result.failures.size() == 1);
     CHECK(result.failures[0].id == "huge");
     CHECK(lenient.log.first["next"] == "0:1");
+  }
+
+  TEST_CASE("a request delay shifts lone requests by exactly that much") {
+    std::string apart;
+    for (int i = 0; i < 5; ++i)
+      apart += line("r" + std::to_string(i),
+                    fmt::format(R"("arrival_s":{},"output_tokens":{})", 20 * i, 1 + i));
+    const std::vector<metrics::RequestRow> direct = rows(apart, Duration{});
+    const std::vector<metrics::RequestRow> delayed = rows(apart, Duration(350'000'000));
+    REQUIRE(direct.size() == 5);
+    REQUIRE(delayed.size() == 5);
+    for (std::size_t i = 0; i < 5; ++i) {
+      CAPTURE(i);
+      CHECK(direct[i].first_token - direct[i].arrival == Duration(ns_per_second));
+      CHECK(delayed[i].first_token - delayed[i].arrival == Duration(1'350'000'000));
+      // The first token comes later, the gaps between tokens stay.
+      CHECK(delayed[i].end - direct[i].end == Duration(350'000'000));
+      CHECK(delayed[i].gaps == direct[i].gaps);
+    }
+  }
+
+  TEST_CASE("a request delay keeps the order of arrivals and their first steps") {
+    std::string burst;
+    for (int i = 0; i < 30; ++i)
+      burst += line("r" + std::to_string(i),
+                    fmt::format(R"("arrival_s":{},"output_tokens":{})", i / 4, 1 + i % 7));
+    World direct(burst),
+        delayed(burst, 1, "round-robin", cluster::OnUnservable::error, Duration(2 * ns_per_second));
+    CHECK(direct.simulation->run());
+    CHECK(delayed.simulation->run());
+    CHECK(delayed.log.order == direct.log.order);
+    // The same schedule, later by the delay.
+    CHECK(delayed.simulation->now() == direct.simulation->now() + Duration(2 * ns_per_second));
+    for (const auto& [id, where] : direct.log.first) {
+      CAPTURE(id);
+      CHECK(delayed.log.first.at(id) == "0:" + std::to_string(std::stoi(where.substr(2)) + 2));
+    }
+  }
+
+  TEST_CASE("routers count requests that an engine has not yet taken off the wire") {
+    std::string burst;
+    for (int i = 0; i < 6; ++i)
+      burst += line("r" + std::to_string(i),
+                    fmt::format(R"("arrival_s":{},"output_tokens":30)", 0.1 * i));
+    World w(burst, 3, "least-requests", cluster::OnUnservable::error, Duration(ns_per_second));
+    CHECK(w.simulation->run());
+    std::map<char, int> per_engine;
+    for (const auto& [id, where] : w.log.first) ++per_engine[where[0]];
+    CHECK(per_engine == std::map<char, int>{{'0', 2}, {'1', 2}, {'2', 2}});
+  }
+
+  TEST_CASE("requests that follow others pay the delay once each") {
+    World w(line("a", R"("arrival_s":0,"output_tokens":2)") +
+                line("b", R"("arrival_s":0,"after":"a","think_s":1,"output_tokens":1)"),
+            1, "round-robin", cluster::OnUnservable::error, Duration(3 * ns_per_second));
+    CHECK(w.simulation->run());
+    CHECK(w.log.first["a"] == "0:3");
+    CHECK(w.log.first["b"] == "0:9");  // ends at 5, thinks until 6, on the wire until 9
   }
 
   TEST_CASE("a stop flag ends the run early and says so") {

@@ -185,6 +185,15 @@ void add_engine(std::vector<Witness>& list) {
   add("allocator", "static", "buddy", {{"cluster.pools.0.engine.reservation", "oracle"}});
   add("cost.kind", "trace", "constant", {{"cluster.pools.0.engine.cost.step", "10ms"}});
   add("cost.step", "constant", "20ms");
+  add("cost.host_time", "trace", "none");
+  const std::string host = "cost.host.";
+  const std::vector<Setting> given = {{one + "cost.host", R"({"step_us": 100})"}};
+  add(host + "decode_scale", "trace", "1.5", given);
+  add(host + "prefill_scale", "trace", "1.5", given);
+  add(host + "step_us", "trace", "3000", given);
+  add(host + "sequence_us", "trace", "200", given);
+  add(host + "prefill_us", "trace", "5000", given);
+  add(host + "request_us", "trace", "90000", given);
 }
 
 }  // namespace

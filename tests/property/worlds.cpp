@@ -39,10 +39,11 @@ std::string world(const std::string& name) {
   if (name == "static")
     return scenario(trace,
                     R"(, "profile": "static", "num_gpu_blocks_override": 4200, "max_num_seqs": 8)");
-  // Less than what runs at once, in slots of one token.
+  // Less than what runs at once, in slots of one token. Launches would hide what prefix hits save
+  // of such short prompts.
   if (name == "radix")
     return scenario(trace, R"(, "profile": "sglang", "max_total_tokens": 1900, "max_num_seqs": 4,
-                               "allow_small_pool": true)");
+                               "allow_small_pool": true, "cost": {"kind": "roofline"})");
   // Eight requests start together and outgrow the pool.
   if (name == "crowd")
     return scenario(R"({"trace": {"file": "crowd.jsonl"}})",

@@ -368,8 +368,9 @@ StepBill FittedStep::bill(const StepShape& s) const {
     out.operators.push_back({"host", 1e-6 * host, 0, 0, 1, Binds::launch, Source::fitted, 0});
 
   std::array<double, binds_names.size()> by_limit{};
+  out.seconds = step_seconds(s);  // the lines add up to it but for the order of their sum
   for (const OperatorTime& line : out.operators) {
-    out.seconds += line.seconds, out.flops += line.flops;
+    out.flops += line.flops;
     by_limit[static_cast<std::size_t>(line.binds)] += line.seconds;
     if (line.binds != Binds::link) out.bytes += line.bytes;
   }

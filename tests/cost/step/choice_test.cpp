@@ -1,0 +1,103 @@
+#include <doctest/doctest.h>
+
+#include "cost/library/cost_library.h"
+#include "cost/library/transfer.h"
+#include "cost/step/toy_library.h"
+
+using namespace kvsim;
+using namespace kvsim::cost;
+using namespace kvsim::cost::testing;
+
+namespace {
+
+struct Fixture {
+  spec::Catalog catalog;
+  spec::GpuSpec h100 = catalog.gpu("h100-sxm");
+  OperatorQuery query{"gemm", "bf16", "", "", "", {"vllm", "sglang"}};
+  std::optional<ChosenOperator> choose(std::vector<CostFile> files) {
+    kept = std::make_unique<CostLibrary>(catalog, std::move(files));
+    return kept->choose(h100, query);
+  }
+  std::unique_ptr<CostLibrary> kept;
+};
+
+CostFile only(const char* gpu, const char* framework, const char* dtype, std::int64_t rows = 100) {
+  CostFile f = toy_file(gpu, framework);
+  f.operators = {toy_fit("gemm", toy_gemm, dtype)};
+  f.operators[0].errors.n = rows;
+  return f;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Fixture, "The nearest kind of fit is chosen whatever the order of the files") {
+  const std::vector<std::pair<Kinship, CostFile>> nearest_first{
+      {Kinship::own, only("h100-sxm", "vllm", "bf16")},
+      {Kinship::framework, only("h100-sxm", "sglang", "bf16")},
+      {Kinship::format, only("h100-sxm", "vllm", "fp8")},
+      {Kinship::relative, only("h200-sxm", "vllm", "bf16")},
+      {Kinship::distant, only("a100-sxm-80g", "vllm", "bf16")}};
+  for (std::size_t first = 0; first < nearest_first.size(); ++first) {
+    std::vector<CostFile> forth, back;
+    for (std::size_t i = first; i < nearest_first.size(); ++i) {
+      forth.push_back(nearest_first[i].second);
+      back.insert(back.begin(), nearest_first[i].second);
+    }
+    for (const auto& files : {forth, back}) {
+      const auto chosen = choose(files);
+      REQUIRE(chosen);
+      CHECK(chosen->kinship == nearest_first[first].first);
+      CHECK(chosen->file->id == nearest_first[first].second.id);
+      CHECK(chosen->gpu->id == nearest_first[first].second.gpu);
+    }
+  }
+  CHECK_FALSE(choose({}));
+}
+
+TEST_CASE_FIXTURE(Fixture, "Kinship adds to the spread of a fit") {
+  CHECK(choose({only("h100-sxm", "vllm", "bf16")})->log_sigma == doctest::Approx(0.1));
+  CHECK(choose({only("h100-sxm", "sglang", "bf16")})->log_sigma ==
+        doctest::Approx(std::sqrt(0.01 + 0.12 * 0.12)));
+  CHECK(choose({only("h100-sxm", "vllm", "fp8")})->log_sigma ==
+        doctest::Approx(std::sqrt(0.01 + 0.15 * 0.15)));
+  CHECK(choose({only("h200-sxm", "vllm", "bf16")})->log_sigma > 0.1);
+  CHECK(choose({only("a100-sxm-80g", "vllm", "bf16")})->log_sigma > 0.1);
+}
+
+TEST_CASE_FIXTURE(Fixture, "A moved fit is scaled by the datasheets and an own one is left alone") {
+  const Gemm wide{1, 16384, 16384, *find_format("bf16")};
+  const double own =
+      choose({only("h100-sxm", "vllm", "bf16")})->model.microseconds(wide, Buffers::cold);
+  const double bytes = 2.0 * (16384.0 * 16384 + 2 * 16384);
+  CHECK(own == doctest::Approx(7 + bytes / 2000e3));
+  const double moved =
+      choose({only("h200-sxm", "vllm", "bf16")})->model.microseconds(wide, Buffers::cold);
+  const double ratio = device_of(h100).bandwidth / device_of(catalog.gpu("h200-sxm")).bandwidth;
+  CHECK(moved == doctest::Approx(7 + bytes / (2000e3 * ratio)).epsilon(0.02));
+}
+
+TEST_CASE_FIXTURE(Fixture,
+                  "More rows decide between equals and frameworks go in the order asked for") {
+  CostFile few = only("h100-sxm", "vllm", "bf16", 10), many = only("h100-sxm", "vllm", "bf16", 20);
+  many.id = "many";
+  CHECK(choose({few, many})->file->id == "many");
+  CHECK(choose({many, few})->file->id == "many");
+  query.frameworks = {"sglang", "vllm"};
+  CHECK(choose({few, only("h100-sxm", "sglang", "bf16", 1)})->file->framework == "sglang");
+}
+
+TEST_CASE_FIXTURE(Fixture, "A patched GPU has no own measurements") {
+  h100.memory_bandwidth = Bandwidth(h100.memory_bandwidth.value() * 2);
+  const auto chosen = choose({only("h100-sxm", "vllm", "bf16")});
+  REQUIRE(chosen);
+  CHECK(chosen->kinship == Kinship::relative);
+  const Gemm wide{1, 16384, 16384, *find_format("bf16")};
+  const double bytes = 2.0 * (16384.0 * 16384 + 2 * 16384);
+  CHECK(chosen->model.microseconds(wide, Buffers::cold) ==
+        doctest::Approx(7 + bytes / 4000e3).epsilon(0.02));
+}
+
+TEST_CASE_FIXTURE(Fixture, "Another format stands in on the GPU itself alone") {
+  CHECK(choose({only("h100-sxm", "vllm", "fp8")}));
+  CHECK_FALSE(choose({only("h200-sxm", "vllm", "fp8")}));
+}
