@@ -3,7 +3,8 @@
 
 // Means of a serving run from a handful of step times: a closed loop that keeps C requests in
 // flight (ten times C prompts in all), or an engine with all requests queued. Checked against the
-// simulation of the same engine: TPOT within 3 %, TTFT within 12 % (tests/calibrate/).
+// simulation of the same engine with dense models: TPOT within 3 %, TTFT within 12 %
+// (tests/property/).
 namespace kvsim::calibrate {
 
 // How an engine turns prompts into steps.
