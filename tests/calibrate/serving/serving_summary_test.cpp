@@ -1,10 +1,10 @@
 #include "calibrate/serving/serving_summary.h"
+#include "random/stream.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
 #include <cmath>
-#include <random>
 
 using namespace kvsim;
 using namespace kvsim::calibrate;
@@ -13,11 +13,10 @@ namespace {
 
 // Runs whose logarithmic error is normal with the spread of kernels and discrepancy together.
 std::vector<ServedFigure> noisy(double kernels, double discrepancy, double bias = 0) {
-  std::mt19937_64 random(5);
-  std::normal_distribution<double> normal;
+  random::Stream stream(5, "serving summary");
   std::vector<ServedFigure> out;
   for (int i = 0; i < 4000; ++i) {
-    const double z = bias + std::hypot(kernels, discrepancy) * normal(random);
+    const double z = bias + std::hypot(kernels, discrepancy) * stream.normal();
     out.push_back({"e2e_tpot", "closed loop", fmt::format("group {}", i % 20), 0.02,
                    0.02 * std::exp(z), kernels});
   }

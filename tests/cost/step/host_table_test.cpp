@@ -55,8 +55,9 @@ TEST_CASE("Every shipped host entry is that of a catalog part and within its bou
     CAPTURE(e.gpu);
     CAPTURE(e.precision);
     CAPTURE(e.model);
-    CHECK(std::ranges::find(framework_names, std::string_view(e.framework)) !=
-          framework_names.end());
+    if (!e.framework.empty())
+      CHECK(std::ranges::find(framework_names, std::string_view(e.framework)) !=
+            framework_names.end());
     if (!e.gpu.empty()) CHECK_NOTHROW(catalog.gpu(e.gpu));
     if (!e.model.empty()) CHECK(catalog.model(e.model).num_layers == e.layers);
     if (!e.precision.empty())
@@ -76,10 +77,11 @@ TEST_CASE("Every shipped host entry is that of a catalog part and within its bou
     // Scales stand in place of step and prefill times, never beside them.
     if (p.decode_scale != 1 || p.prefill_scale != 1) CHECK(p.step_us + p.prefill_us == 0);
   }
-  CHECK(general == std::set<std::string>(framework_names.begin(), framework_names.end()));
+  // The runs of SGLang are of two models alone, one of them with cold starts.
+  CHECK(general == std::set<std::string>{"", "trtllm", "vllm"});
 }
 
-TEST_CASE("Prefill time of another model's entry scales with the layers and the rest stays") {
+TEST_CASE("Prefill time of an entry for other models scales with the layers and the rest stays") {
   const spec::Catalog catalog;
   spec::ModelSpec model = catalog.model("qwen3-8b");
   model.id = "nobody-ran-this";
