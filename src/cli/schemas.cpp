@@ -2,6 +2,7 @@
 
 #include "calibrate/measurements/kvbench.h"
 #include "cost/operators/operator_fit.h"
+#include "cost/step/host_table.h"
 #include "report/calibration.h"
 #include "report/conformance.h"
 #include "report/json.h"
@@ -18,10 +19,10 @@ namespace kvsim::cli {
 std::span<const std::string_view> schema_ids() {
   static constexpr std::string_view ids[] = {
       report::calibration_schema, "kvsim.compare/1",         report::conformance_schema,
-      cost::cost_schema,          spec::gpu_schema,          calibrate::kvbench_schema,
-      spec::link_schema,          spec::model_schema,        report::plan_schema,
-      report::run_schema,         scenario::scenario_schema, report::trace_schema,
-      report::validation_schema,  workload::workload_schema};
+      cost::cost_schema,          spec::gpu_schema,          cost::host_schema,
+      calibrate::kvbench_schema,  spec::link_schema,         spec::model_schema,
+      report::plan_schema,        report::run_schema,        scenario::scenario_schema,
+      report::trace_schema,       report::validation_schema, workload::workload_schema};
   return ids;
 }
 

@@ -6,6 +6,7 @@
 
 #include "config/echo.h"
 #include "cost/library/cost_document.h"
+#include "cost/step/host_table.h"
 #include "diag/suggest.h"
 #include "report/json.h"
 #include "scenario/load.h"
@@ -93,6 +94,7 @@ CheckedFile check_cost(config::Document& document, const std::string&, const Con
 
 constexpr FileKind kinds[] = {
     {cost::cost_schema, check_cost},
+    {cost::host_schema, check_spec<cost::HostFile, cost::host_schema>},
     {scenario::scenario_schema, check_scenario},
     {report::run_schema, check_result},
     {spec::gpu_schema, check_spec<spec::GpuSpec, spec::gpu_schema>},

@@ -1,6 +1,7 @@
 #include "cli/explain/kinds.h"
 
 #include "cost/operators/operator_fit.h"
+#include "cost/step/host_table.h"
 #include "report/conformance.h"
 #include "report/json.h"
 #include "report/result_fields.h"
@@ -55,6 +56,12 @@ constexpr DocumentKind kinds[] = {
      "to "
      "make one](../howto/calibrate-from-your-timings.md).",
      describe_default<cost::CostFile>},
+    {"host", "Host files", cost::host_schema,
+     "What serving engines add to the time of their kernels, by framework, version, GPU, precision "
+     "and model: what `kvsim calibrate --host` prints. `models/host/` has those that are shipped; "
+     "[where they enter a step](../explanation/step-cost.md#host-time). A scenario's `cost.host` "
+     "takes the fields of one `profile`.",
+     describe_default<cost::HostFile>},
     {"workload", "Workload files", workload::workload_schema,
      "Requests drawn from distributions: what `kvsim trace generate` reads. The block `generate` "
      "may "
