@@ -27,10 +27,12 @@ std::unique_ptr<cost::CostModel> make_cost(const Request& r, const memory::Pool&
   o.enforce_eager = pool.options.enforce_eager;
   o.link = r.link;
   const memory::Engine engine = pool.options.rules.engine;
-  if (engine == memory::Engine::vllm_v1)
-    o.cuda_graph_tokens =
-        cost::cuda_graph_limit(pool.options.max_num_batched_tokens, pool.options.max_num_seqs,
-                               pool.options.speculative_tokens, r.gpu);
+  // As in a run: SGLang captures its own sizes, the others are taken to capture vLLM's.
+  o.cuda_graph_tokens =
+      engine == memory::Engine::sglang
+          ? memory::sglang_graph_batch(r.gpu, r.options.plan.tensor_parallel_size)
+          : cost::cuda_graph_limit(pool.options.max_num_batched_tokens, pool.options.max_num_seqs,
+                                   pool.options.speculative_tokens, r.gpu);
   const bool own_host = engine == memory::Engine::vllm_v1 || engine == memory::Engine::sglang ||
                         engine == memory::Engine::trtllm;
   fitted.framework = engine == memory::Engine::sglang   ? cost::Framework::sglang

@@ -162,3 +162,17 @@ TEST_CASE("check reads a Hugging Face configuration as an import would") {
       .out_is("")
       .err_has("config.json:2:");
 }
+
+TEST_CASE("check knows host files and the fields of their constants") {
+  constexpr const char* good = R"({"schema": "kvsim.host/1", "id": "mine",
+ "entries": [{"framework": "vllm", "profile": {"step_us": 500}}]})";
+  Kvsim({"check", "h.json"})
+      .file("h.json", good)
+      .exits(0)
+      .out_is("h.json: kvsim.host/1 mine is well\n");
+  Kvsim({"check", "h.json"})
+      .file("h.json", replaced(good, "500", "-500"))
+      .exits(3)
+      .out_is("")
+      .err_has("/entries/0/profile/step_us");
+}
