@@ -8,7 +8,7 @@ namespace kvsim::cost {
 std::int64_t cuda_graph_limit(std::int64_t max_num_batched_tokens, std::int64_t max_num_seqs,
                               std::int64_t spec_tokens, const spec::GpuSpec& gpu) {
   const bool datacenter_blackwell =
-      gpu.architecture == "blackwell" && gpu.memory.value() >= 160 * gib;
+      gpu.architecture.starts_with("blackwell") && gpu.memory.value() >= 160 * gib;
   const std::int64_t cap = datacenter_blackwell ? 1024 : 512;
   return std::min({max_num_batched_tokens, max_num_seqs * (1 + spec_tokens) * 2, cap});
 }

@@ -109,3 +109,27 @@ TEST_CASE("a bad cost file is an input error with the pointer of the operator") 
   }
   Kvsim({"validate", "rows.csv", "--cost", "none.json"}).file("rows.csv", one).exits(4);
 }
+
+TEST_CASE("host constants of serving runs go to stdout or to the file that -o names") {
+  std::string runs =
+      "source,measured,framework,version,image,model,gpu,precision,gemm_quant,moe_quant,mode,"
+      "spec_decode,tpot_vs_slowest_twin,parallel_fixed,isl,osl,concurrency,batch_size,total_gpus,"
+      "tp,"
+      "pp,attn_dp,moe_tp,moe_ep,p_workers,p_batch,p_tp,p_pp,p_attn_dp,p_moe_tp,p_moe_ep,d_workers,"
+      "d_batch,d_tp,d_pp,d_attn_dp,d_moe_tp,d_moe_ep,ttft_ms,tpot_ms,family\n";
+  for (const int c : {1, 4, 16, 64})
+    runs += fmt::format(
+        "mine,2026-01-01,vllm,1,,llama-3.1-8b,h100_sxm,bf16,bf16,,agg,none,,0,1024,1024,{0},{0},1,"
+        "1,"
+        "1,1,,,,,,,,,,,,,,,,,{1},{2},llama\n",
+        c, 60 + 3 * c, 8 + 0.08 * c);
+  Kvsim print({"calibrate", "runs.csv", "--host"});
+  print.file("runs.csv", runs).exits(0).out_is_json().out_has("\"framework\":\"vllm\"");
+  Kvsim file({"calibrate", "runs.csv", "--host", "-o", "hosts.json"});
+  file.file("runs.csv", runs).exits(0).out_is("");
+  CHECK(file.folder().read("hosts.json") == print.out());
+  Kvsim({"check", "hosts.json"})
+      .file("hosts.json", print.out())
+      .exits(0)
+      .out_is("hosts.json: kvsim.host/1 hosts is well\n");
+}

@@ -79,7 +79,11 @@ class Calibrate final : public Command {
   Exit fit_hosts(Context& context, const spec::Catalog& catalog) const {
     const calibrate::HostCalibration result =
         calibrate::fit_hosts(calibrate::load_measurement_files(files_), catalog, "hosts", sources_);
-    context.print(report::host_json(result.file));
+    const std::string text = report::host_json(result.file), &target = context.globals().output;
+    if (target.empty() || target == "-")
+      context.print(text);
+    else
+      config::write_file(target, text);
     for (const calibrate::SkippedRows& s : result.skipped)
       context.note(fmt::format("{} rows left out: {} (first {})", s.n, s.reason, s.first));
     if (result.used > 0) return Exit::ok;

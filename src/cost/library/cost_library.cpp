@@ -16,6 +16,11 @@ bool matches(std::string_view wanted, std::string_view has) {
   return wanted.empty() || canonical(wanted) == canonical(has);
 }
 
+// "blackwell" of "blackwell-ultra": its kernels are the same.
+std::string_view family(const spec::GpuSpec& gpu) {
+  return std::string_view(gpu.architecture).substr(0, gpu.architecture.find('-'));
+}
+
 // A patched copy of a catalog GPU keeps its name; its measurements are the catalog's.
 bool same_part(const spec::GpuSpec& a, const spec::GpuSpec& b) {
   if (a.id != b.id || a.link_bandwidth != b.link_bandwidth) return false;
@@ -61,7 +66,7 @@ std::optional<ChosenOperator> CostLibrary::choose(const spec::GpuSpec& gpu,
   std::size_t from = 0;
   for (std::size_t i = 0; i < files_.size(); ++i) {
     const bool here = same_part(gpus_[i], gpu);
-    const bool sister = gpus_[i].architecture == gpu.architecture;
+    const bool sister = family(gpus_[i]) == family(gpu);
     const auto place = std::ranges::find(q.frameworks, std::string_view(files_[i].framework));
     const auto order = static_cast<std::size_t>(place - q.frameworks.begin());
     for (const OperatorFit& f : files_[i].operators) {

@@ -3,7 +3,7 @@
 namespace kvsim::cost::step {
 
 Rules rules_of(Framework framework, const spec::GpuSpec& gpu) {
-  const bool blackwell = gpu.architecture == "blackwell";
+  const bool blackwell = gpu.architecture.starts_with("blackwell");
   switch (framework) {
     case Framework::vllm:
       // vLLM's B200 recipes fuse the all-reduce with the norm through FlashInfer, which runs

@@ -167,7 +167,7 @@ struct Builder {
       op.rival = fit("moe", dtype, "", "", "min_latency"), op.rival_tokens = low_latency_tokens;
     // In decode engines run TensorRT-LLM's generated kernels for block-scaled experts on Blackwell,
     // which no table has; an assumption in a file of its own stands for them.
-    if (dtype == "fp8_block" && e.gated && gpu.architecture == "blackwell")
+    if (dtype == "fp8_block" && e.gated && gpu.architecture.starts_with("blackwell"))
       op.rival = fit("moe", dtype, "", "", "trtllm_gen"), op.rival_tokens = generated_tokens;
     plan.tokens.push_back(std::move(op));
     for (const Matrix& m : spec::mlp_matrices(model, group, MlpKind::moe, p)) {

@@ -2,6 +2,7 @@
 
 #include "cost/library/cost_library.h"
 #include "cost/library/transfer.h"
+#include "cost/step/rules.h"
 #include "cost/step/toy_library.h"
 
 using namespace kvsim;
@@ -100,4 +101,18 @@ TEST_CASE_FIXTURE(Fixture, "A patched GPU has no own measurements") {
 TEST_CASE_FIXTURE(Fixture, "Another format stands in on the GPU itself alone") {
   CHECK(choose({only("h100-sxm", "vllm", "fp8")}));
   CHECK_FALSE(choose({only("h200-sxm", "vllm", "fp8")}));
+}
+
+TEST_CASE("A refresh of an architecture is a sister with the same captured graphs") {
+  const spec::Catalog catalog;
+  const CostLibrary library(catalog, {only("b200-sxm", "vllm", "bf16")});
+  const OperatorQuery query{"gemm", "bf16", "", "", "", {"vllm"}};
+  const spec::GpuSpec b200 = catalog.gpu("b200-sxm"), b300 = catalog.gpu("b300-sxm");
+  REQUIRE(b200.architecture != b300.architecture);
+  CHECK(library.choose(b300, query)->kinship == Kinship::relative);
+  CHECK(library.choose(catalog.gpu("h100-sxm"), query)->kinship == Kinship::distant);
+  CHECK(cuda_graph_limit(8192, 1024, 0, b300) == cuda_graph_limit(8192, 1024, 0, b200));
+  CHECK(step::rules_of(Framework::vllm, b300).reduce_backends ==
+        step::rules_of(Framework::vllm, b200).reduce_backends);
+  CHECK(step::rules_of(Framework::sglang, b300).fused_reduce_norm);
 }
