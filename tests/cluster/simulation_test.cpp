@@ -204,9 +204,10 @@ TEST_SUITE("cluster/simulation") {
     CHECK(delayed.log.order == direct.log.order);
     // The same schedule, later by the delay.
     CHECK(delayed.simulation->now() == direct.simulation->now() + Duration(2 * ns_per_second));
-    for (const auto& [id, where] : direct.log.first) {
-      CAPTURE(id);
-      CHECK(delayed.log.first.at(id) == "0:" + std::to_string(std::stoi(where.substr(2)) + 2));
+    for (const auto& request : direct.log.first) {
+      CAPTURE(request.first);
+      const int second = std::stoi(request.second.substr(2));
+      CHECK(delayed.log.first.at(request.first) == "0:" + std::to_string(second + 2));
     }
   }
 

@@ -130,7 +130,7 @@ void ServingPredictions::predict() {
       if (const cost::HostEntry* e = cost::find_host(
               cost::known_hosts(), {run.served.framework, run.served.version, run.served.gpu,
                                     run.served.precision, run.served.model}))
-        host = e->profile;
+        host = cost::host_of(*e, run.served.layers);
     evaluate(run, host);
   }
   if (options_.host == HostConstants::halves) fit_halves();

@@ -45,20 +45,18 @@ OperatorModel::OperatorModel(const OperatorFit& fit, const Device& device)
     : form_(find_form(fit.kernel, fit.form)),
       device_(device),
       parameters_(fit.parameters),
-      tables_(fit.tables),
       low_(fit.low),
       high_(fit.high),
       log_sigma_(fit.log_sigma) {
   if (!form_) refuse(fit, fmt::format("no form \"{}\" of this kernel", fit.form));
   check(fit, *form_);
+  tables_ = TableSet(fit.tables);
 }
 
 double OperatorModel::microseconds(const Shape& shape, Buffers buffers) const {
   const double form = form_->microseconds(shape, device_, parameters_, buffers);
   if (tables_.empty()) return form;
-  const Features features = form_->features(shape);
-  double log = 0;
-  for (const ResidualTable& t : tables_) log += t.at(features);
+  const double log = tables_.at(form_->features(shape));
   static const double limit = std::log(table_limit);
   return form * std::exp(std::clamp(log, -limit, limit));
 }

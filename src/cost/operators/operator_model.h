@@ -4,6 +4,7 @@
 
 #include "cost/operators/form.h"
 #include "cost/operators/operator_fit.h"
+#include "cost/operators/table_set.h"
 
 namespace kvsim::cost {
 
@@ -26,7 +27,7 @@ class OperatorModel {
   const Form* form_;
   Device device_;
   std::vector<double> parameters_;
-  std::vector<ResidualTable> tables_;
+  TableSet tables_;
   std::vector<double> low_, high_;
   double log_sigma_;
 };

@@ -7,14 +7,10 @@ namespace {
 
 constexpr double fade_octaves = 2;
 
-struct Place {
-  std::size_t low = 0;  // left knot
-  double share = 0;     // of the right knot
-  double fade = 1;
-};
+}  // namespace
 
-Place place(const std::vector<double>& knots, double x) {
-  Place out;
+KnotPlace place_among(const std::vector<double>& knots, double x) {
+  KnotPlace out;
   const double beyond = x < knots.front() ? knots.front() - x : x - knots.back();
   if (beyond > 0) out.fade = std::max(0.0, 1 - beyond / fade_octaves);
   // Knots are mostly evenly spaced: a guess that is right then, and walks to the place otherwise.
@@ -27,16 +23,16 @@ Place place(const std::vector<double>& knots, double x) {
   return out;
 }
 
-}  // namespace
-
 int ResidualTable::terms(const Features& features, std::array<Term, 4>& out) const {
-  const Place a = place(axes[0].knots, features[static_cast<std::size_t>(axes[0].feature)]);
+  const KnotPlace a =
+      place_among(axes[0].knots, features[static_cast<std::size_t>(axes[0].feature)]);
   if (axes.size() == 1) {
     out[0] = {a.low, a.fade * (1 - a.share)};
     out[1] = {a.low + 1, a.fade * a.share};
     return 2;
   }
-  const Place b = place(axes[1].knots, features[static_cast<std::size_t>(axes[1].feature)]);
+  const KnotPlace b =
+      place_among(axes[1].knots, features[static_cast<std::size_t>(axes[1].feature)]);
   const std::size_t stride = axes[1].knots.size(), corner = a.low * stride + b.low;
   const double fade = a.fade * b.fade;
   out[0] = {corner, fade * (1 - a.share) * (1 - b.share)};

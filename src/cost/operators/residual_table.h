@@ -26,6 +26,14 @@ struct ResidualTable {
   int terms(const Features& features, std::array<Term, 4>& out) const;
 };
 
+// Where a coordinate lies among ascending knots, at least two.
+struct KnotPlace {
+  std::size_t low = 0;  // left knot
+  double share = 0;     // of the right knot
+  double fade = 1;      // below 1 beyond the edges
+};
+KnotPlace place_among(const std::vector<double>& knots, double x);
+
 void fields(config::FieldVisitor& v, ResidualTable::Axis& a);
 void fields(config::FieldVisitor& v, ResidualTable& t);
 

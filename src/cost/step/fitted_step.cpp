@@ -69,6 +69,7 @@ class FittedStep final : public CostModel {
     for (const AttentionOperator& a : plan_.attention)
       prefill_floor_.push_back(plan_.fits[a.prefill_fit].model.microseconds(
           prefill_shape(a, 1, 1, 1, 1), Buffers::cold));
+    for (const AttentionOperator& a : plan_.attention) around_.emplace_back(a.mla ? kept_rows : 0);
     for (const TokenOperator& op : plan_.tokens) calls_ += op.layers * op.calls;
     for (const AttentionOperator& a : plan_.attention) calls_ += a.layers * (a.mla ? 3 : 1);
     for (const RecurrentOperator& r : plan_.recurrent) calls_ += r.layers;
@@ -210,7 +211,7 @@ class FittedStep final : public CostModel {
       const double core = plan_.fits[a.decode_fit].model.microseconds(shape, Buffers::cold);
       if (line) note(*line, shape, a.decode_fit, core);
       us += core;
-      if (a.mla) us += around_core(a, decodes, line);
+      if (a.mla) us += line ? around_core(a, decodes, line) : kept_around_core(i, s);
     }
     if (s.prefill_requests > 0) {
       const double batch = wide(s.prefill_requests), q = wide(s.prefill_tokens) / batch;
@@ -260,6 +261,12 @@ class FittedStep final : public CostModel {
     return us;
   }
 
+  double kept_around_core(std::size_t i, const StepShape& s) const {
+    const std::int64_t tokens = s.tokens - s.prefill_tokens;
+    return around_[i].get(tokens,
+                          [&] { return around_core(plan_.attention[i], wide(tokens), nullptr); });
+  }
+
   double recurrent(const RecurrentOperator& r, const StepShape& s, std::int64_t tokens) const {
     const double requests = wide(s.decode_requests + s.prefill_requests);
     return rope_floor_us +
@@ -287,6 +294,7 @@ class FittedStep final : public CostModel {
   std::int64_t calls_ = 0;  // kernels of a step
   static constexpr std::size_t kept_tokens = 16'385, kept_rows = 4'097;
   Kept decode_{kept_tokens}, mixed_{kept_tokens}, head_{kept_rows};
+  std::vector<Kept> around_;  // by attention operator: the products around absorbed decode
 };
 
 // Launch-bound where neither memory nor the matrix units fill half of the time.

@@ -59,17 +59,19 @@ const CostLibrary& CostBook::of(const spec::GpuSpec& gpu) const {
   return *library;
 }
 
+HostProfile host_of(const HostEntry& entry, double layers) {
+  HostProfile host = entry.profile;
+  // What a step with prefill costs the host is launches: as many as the model has layers.
+  if (entry.model.empty() && entry.layers > 0) host.prefill_us *= layers / entry.layers;
+  return host;
+}
+
 HostProfile known_host(const spec::ModelSpec& model, const spec::GpuSpec& gpu, Framework framework,
                        std::string_view version) {
   const HostEntry* entry =
       find_host(known_hosts(), {framework_names[static_cast<std::size_t>(framework)], version,
                                 gpu.id, precision_of(model), model.id});
-  if (!entry) return {};
-  HostProfile host = entry->profile;
-  // What a step with prefill costs the host is launches: as many as the model has layers.
-  if (entry->model.empty() && entry->layers > 0)
-    host.prefill_us *= static_cast<double>(model.num_layers) / entry->layers;
-  return host;
+  return entry ? host_of(*entry, static_cast<double>(model.num_layers)) : HostProfile{};
 }
 
 std::unique_ptr<CostModel> make_step_cost(const spec::ModelSpec& model, const spec::GpuSpec& gpu,

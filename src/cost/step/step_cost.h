@@ -24,6 +24,8 @@ class CostBook {
   mutable std::map<std::string, std::unique_ptr<const CostLibrary>> known_;
 };
 
+// The constants of an entry for a model of `layers` layers.
+HostProfile host_of(const HostEntry& entry, double layers);
 // The host constants of a deployment: the known ones of its framework, GPU, precision and model,
 // those of other models scaled by the layers.
 HostProfile known_host(const spec::ModelSpec& model, const spec::GpuSpec& gpu, Framework framework,

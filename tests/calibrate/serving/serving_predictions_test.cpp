@@ -144,6 +144,21 @@ TEST_CASE(
   CHECK(before->value(0, "e2e_tpot") > 15e9 / 3.35e12);
 }
 
+TEST_CASE("Known constants are those that a scenario of the same deployment has") {
+  const spec::ModelSpec model = catalog().model("qwen3-14b");
+  const spec::GpuSpec gpu = catalog().gpu("h100-sxm");
+  const Row row{"vllm", "qwen3-14b", 16, 1, 1};
+  const auto p = predictions({row}, HostConstants::known);
+  const Serving run = std::get<Serving>(measurement(row).shape);
+  const cost::CostBook book(catalog());
+  const Deployment d = deploy(run, "vllm", gpu, catalog(), &book.of(gpu));
+  const EngineHabits habits = habits_of(run, "vllm", "9.9");
+  const cost::HostProfile host = cost::known_host(model, gpu, cost::Framework::vllm, "9.9");
+  const LoopFigures f = closed_loop(place(run, d, habits).point, habits, host);
+  CHECK(p->value(0, "e2e_tpot") == f.tpot);
+  CHECK(p->value(0, "e2e_ttft") == f.ttft);
+}
+
 TEST_CASE("All runs together give an entry per model and one for all else") {
   const auto p = predictions(table(), HostConstants::none);
   const std::vector<cost::HostEntry> entries = p->fit_all();
