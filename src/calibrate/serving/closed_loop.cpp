@@ -17,14 +17,15 @@ Steps with_host(const WorkingPoint& w, const EngineHabits& habits, const cost::H
   s.decode = h.decode_scale * w.decode + h.step_us + h.sequence_us * w.running;
   const double less = h.decode_scale * w.decode_less + h.step_us + h.sequence_us * (w.running - 1);
   if (habits.mixes) {
-    s.chunk_step = h.prefill_scale * w.mixed + h.step_us + h.sequence_us * w.running + h.prefill_us;
+    s.chunk_step =
+        std::max(h.prefill_scale * w.mixed, h.prefill_us) + h.step_us + h.sequence_us * w.running;
     // What a prompt adds to steps that run anyway.
     s.prompt = w.chunks * (s.chunk_step - (w.running > 1 ? less : 0));
   } else {
-    s.chunk_step = h.prefill_scale * w.chunk + h.step_us + h.sequence_us + h.prefill_us;
+    s.chunk_step = std::max(h.prefill_scale * w.chunk, h.prefill_us) + h.step_us + h.sequence_us;
     s.prompt = w.chunks * s.chunk_step;
   }
-  s.first_wave = h.prefill_scale * w.first_wave + h.step_us + h.prefill_us +
+  s.first_wave = std::max(h.prefill_scale * w.first_wave, h.prefill_us) + h.step_us +
                  h.sequence_us * (w.first_wave_prompts + (habits.mixes ? w.running / 2 : 0));
   return s;
 }

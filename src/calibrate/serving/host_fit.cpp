@@ -48,7 +48,7 @@ Minimum solve(std::span<const ServedRun> runs, HostTerms terms) {
       out[2 * i + 1] = ttft[i] ? ttft_weight * std::log(f.ttft / r.ttft) : 0;
     }
   };
-  return minimise(p, {scales ? 0 : 0.3, 0.1, scales ? 0.1 : 0.3, 0.5});
+  return minimise(p, {scales ? 0 : 0.3, 0.1, scales ? 0.1 : 4, 0.5});
 }
 
 double loss_on(std::span<const ServedRun> runs, const cost::HostProfile& h) {

@@ -157,6 +157,7 @@ std::vector<cost::HostEntry> ServingPredictions::fit_all() const {
     if (runs_[members.front()].part != "closed loop") continue;
     for (const ServedRun& r : runs)
       for (const auto& labels : {std::vector<std::string>{r.framework, r.gpu, r.precision},
+                                 std::vector<std::string>{r.framework, r.gpu},
                                  std::vector<std::string>{r.framework}, std::vector<std::string>{}})
         pooled[labels].push_back(r);
   }
@@ -168,7 +169,8 @@ std::vector<cost::HostEntry> ServingPredictions::fit_all() const {
     if (models.size() < fewest_models) continue;
     cost::HostEntry e = entry_of(runs, fit_host(runs));
     e.model.clear(), e.versions.clear();
-    if (labels.size() < 3) e.gpu.clear(), e.precision.clear();
+    if (labels.size() < 3) e.precision.clear();
+    if (labels.size() < 2) e.gpu.clear();
     if (labels.empty()) e.framework.clear();
     out.push_back(std::move(e));
   }

@@ -104,7 +104,8 @@ class FittedStep final : public CostModel {
   }
   double with_host(double us, const StepShape& s) const {
     const bool prefill = s.prefill_requests > 0;
-    return us * (prefill ? host_.prefill_scale : host_.decode_scale) + host_us(s);
+    const double kernels = us * (prefill ? host_.prefill_scale : host_.decode_scale);
+    return std::max(kernels, prefill ? host_.prefill_us : 0) + host_us(s);
   }
   // The host's launches, where no graph replays them.
   double launch_us(const StepShape& s) const {
@@ -114,8 +115,7 @@ class FittedStep final : public CostModel {
   }
   double host_us(const StepShape& s) const {
     const double sequences = wide(s.decode_requests + s.prefill_requests);
-    return host_.step_us + host_.sequence_us * sequences +
-           (s.prefill_requests > 0 ? host_.prefill_us : 0);
+    return host_.step_us + host_.sequence_us * sequences;
   }
 
   // Time of one layer; adds to `line` what the bill wants to know.
@@ -370,7 +370,8 @@ StepBill FittedStep::bill(const StepShape& s) const {
   }
   double kernels = 0;
   for (const OperatorTime& line : out.operators) kernels += line.seconds;
-  if (const double wait = 1e-6 * scale * launch_us(s) - kernels; wait > 0)
+  const double launched = std::max(scale * launch_us(s), prefill ? host_.prefill_us : 0);
+  if (const double wait = 1e-6 * launched - kernels; wait > 0)
     out.operators.push_back({"launches", wait, 0, 0, calls_, Binds::launch, Source::fitted, 0});
   if (const double host = host_us(s); host > 0)
     out.operators.push_back({"host", 1e-6 * host, 0, 0, 1, Binds::launch, Source::fitted, 0});

@@ -9,7 +9,8 @@ void fields(config::FieldVisitor& v, HostProfile& p) {
           config::above(0));
   v.field({"step_us", "per step, beside the GPU's work"}, p.step_us, config::at_least(0));
   v.field({"sequence_us", "per running sequence and step"}, p.sequence_us, config::at_least(0));
-  v.field({"prefill_us", "more in a step with prefill tokens"}, p.prefill_us, config::at_least(0));
+  v.field({"prefill_us", "least time of the kernels of a step with prefill tokens: eager launches"},
+          p.prefill_us, config::at_least(0));
   v.field({"request_us", "per request, before it is queued"}, p.request_us, config::at_least(0));
 }
 

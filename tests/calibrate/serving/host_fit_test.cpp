@@ -38,12 +38,12 @@ std::vector<ServedRun> grid(const cost::HostProfile& host) {
 
 TEST_CASE("A fit recovers planted host times") {
   cost::HostProfile host;
-  host.step_us = 700, host.sequence_us = 12, host.prefill_us = 4000, host.request_us = 25'000;
+  host.step_us = 700, host.sequence_us = 12, host.prefill_us = 60'000, host.request_us = 25'000;
   const HostFit fit = fit_host(grid(host));
   CHECK(fit.terms == HostTerms::steps);
   CHECK(fit.profile.step_us == doctest::Approx(700).epsilon(0.02));
   CHECK(fit.profile.sequence_us == doctest::Approx(12).epsilon(0.02));
-  CHECK(fit.profile.prefill_us == doctest::Approx(4000).epsilon(0.02));
+  CHECK(fit.profile.prefill_us == doctest::Approx(60'000).epsilon(0.02));
   CHECK(fit.profile.request_us == doctest::Approx(25'000).epsilon(0.02));
   CHECK(fit.profile.decode_scale == 1);
   CHECK(fit.loss < 0.01);
@@ -64,7 +64,7 @@ TEST_CASE("A fit recovers planted scales where kernels are off by a factor") {
 
 TEST_CASE("A few wild runs and cold starts move the constants little") {
   cost::HostProfile host;
-  host.step_us = 700, host.sequence_us = 12, host.prefill_us = 4000, host.request_us = 25'000;
+  host.step_us = 700, host.sequence_us = 12, host.prefill_us = 60'000, host.request_us = 25'000;
   std::vector<ServedRun> runs = grid(host);
   runs[3].tpot *= 2, runs[17].tpot *= 3;
   for (const std::size_t i : {0U, 10U, 20U}) runs[i].ttft = 60;

@@ -123,7 +123,11 @@ TEST_CASE_FIXTURE(Fixture, "The host profile scales the kernels and adds its tim
   CHECK(us(*hosted, decode) == doctest::Approx(1.1 * us(*bare, decode) + 500 + 16 * 7));
   StepShape mixed = decode_shape(model, 1000, 8);
   StepFill(model).add_chunk(mixed, 0, 100, 1);
-  CHECK(us(*hosted, mixed) == doctest::Approx(1.3 * us(*bare, mixed) + 500 + 9 * 7 + 900));
+  REQUIRE(1.3 * us(*bare, mixed) < 900);
+  CHECK(us(*hosted, mixed) == doctest::Approx(900 + 500 + 9 * 7));
+  // Longer kernels hide the launches.
+  o.host.prefill_us = 1;
+  CHECK(us(*make(o), mixed) == doctest::Approx(1.3 * us(*bare, mixed) + 500 + 9 * 7));
 }
 
 TEST_CASE_FIXTURE(Fixture, "An empty step takes no time") {
