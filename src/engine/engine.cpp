@@ -309,7 +309,7 @@ void Engine::sample_bill() {
   if (setup_.cost->source() == cost::Source::constant) return;
   const cost::StepBill bill = setup_.cost->bill(shape_);
   bills_.add(bill, setup_.cost->spread(shape_), setup_.power ? setup_.power->load(bill) : 0,
-             computing_s(), totals_.steps);
+             totals_.steps);
 }
 
 Engine::Totals Engine::totals() const {

@@ -12,14 +12,14 @@ OperatorUse& StepBills::use(const std::string& name) {
 }
 
 void StepBills::add(const cost::StepBill& bill, const cost::Spread& spread, double load,
-                    double busy_s, std::int64_t steps) {
+                    std::int64_t steps) {
   double parts = 0;
   for (const cost::OperatorTime& op : bill.operators) parts += op.seconds;
   if (parts <= 0) return;
-  const double seconds = busy_s - billed_s_;
   const auto stands_for = static_cast<double>(steps - billed_steps_);
+  parts *= stands_for;
   for (const cost::OperatorTime& op : bill.operators) {
-    const double share = op.seconds / parts * seconds;
+    const double share = op.seconds * stands_for;
     const auto binds = static_cast<std::size_t>(op.binds),
                source = static_cast<std::size_t>(op.source);
     sums_.by_binds[binds] += share;
@@ -34,10 +34,10 @@ void StepBills::add(const cost::StepBill& bill, const cost::Spread& spread, doub
     to.by_binds[binds] += share;
     to.by_source[source] += share;
   }
-  sums_.full_load_s += load * seconds;
-  low_s_ += spread.factor(cost::End::low) * seconds;
-  high_s_ += spread.factor(cost::End::high) * seconds;
-  billed_s_ += seconds;
+  sums_.full_load_s += load * parts;
+  low_s_ += spread.factor(cost::End::low) * parts;
+  high_s_ += spread.factor(cost::End::high) * parts;
+  billed_s_ += parts;
   billed_steps_ = steps;
 }
 

@@ -29,14 +29,14 @@ struct StepTimes {
   std::vector<OperatorUse> operators;  // in the order of bills
 };
 
-// Adds up the bills of sampled steps. A bill stands for the time and the steps since the one
-// before; what comes after the last one is split like all that came before.
+// Adds up the bills of steps sampled by their number. A bill stands for the steps since the one
+// before, each as long as its own: rare long steps then have their share of the time. Totals are
+// scaled to the time and the steps that there were.
 class StepBills {
  public:
-  // `busy_s` and `steps`: up to and with the billed step. `load`: what it draws, as a share of the
-  // way from idle to the power limit. A bill without operators is passed over.
-  void add(const cost::StepBill& bill, const cost::Spread& spread, double load, double busy_s,
-           std::int64_t steps);
+  // `steps`: up to and with the billed one. `load`: what it draws, as a share of the way from idle
+  // to the power limit. A bill without operators is passed over.
+  void add(const cost::StepBill& bill, const cost::Spread& spread, double load, std::int64_t steps);
   StepTimes totals(double busy_s, std::int64_t steps) const;
 
  private:

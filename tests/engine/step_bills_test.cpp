@@ -20,42 +20,40 @@ cost::StepBill bill(double gemm, double attention, double octaves = 0) {
 
 }  // namespace
 
-TEST_CASE("a bill stands for the time and the steps since the one before") {
+TEST_CASE("bills count with their own time and are scaled to all of it") {
   StepBills bills;
-  // One step of 4 s, then nine steps of 16 s in all that look like the last of them.
-  bills.add(bill(3, 1), {}, 0.5, 4, 1);
-  bills.add(bill(1, 1, 2.5), {0, std::log(2.0)}, 0.25, 20, 10);
-  const StepTimes t = bills.totals(20, 10);
+  // A step of 4 s and one of 2 s were sampled of 20 steps that took 60 s in all.
+  bills.add(bill(3, 1), {}, 0.5, 1);
+  bills.add(bill(1, 1, 2.5), {0, std::log(2.0)}, 0.25, 2);
+  const StepTimes t = bills.totals(60, 20);
   REQUIRE(t.operators.size() == 2);
   CHECK(t.operators[0].name == "gemm");
-  CHECK(t.operators[0].seconds == doctest::Approx(3 + 8));
-  CHECK(t.operators[1].seconds == doctest::Approx(1 + 8));
-  CHECK(t.operators[0].calls == doctest::Approx(10 + 90));
-  CHECK(t.operators[1].calls == doctest::Approx(2 + 18));
-  CHECK(t.by_binds[static_cast<std::size_t>(cost::Binds::compute)] == doctest::Approx(11));
-  CHECK(t.by_source[static_cast<std::size_t>(cost::Source::measured)] == doctest::Approx(9));
-  CHECK(t.outside_s == doctest::Approx(8));
+  CHECK(t.operators[0].seconds == doctest::Approx(40));
+  CHECK(t.operators[1].seconds == doctest::Approx(20));
+  CHECK(t.operators[0].calls == doctest::Approx(200));
+  CHECK(t.operators[1].calls == doctest::Approx(40));
+  CHECK(t.by_binds[static_cast<std::size_t>(cost::Binds::compute)] == doctest::Approx(40));
+  CHECK(t.by_source[static_cast<std::size_t>(cost::Source::measured)] == doctest::Approx(20));
+  CHECK(t.outside_s == doctest::Approx(10));
   CHECK(t.octaves_outside == 2.5);
-  CHECK(t.full_load_s == doctest::Approx(0.5 * 4 + 0.25 * 16));
+  CHECK(t.full_load_s == doctest::Approx(10 * (0.5 * 4 + 0.25 * 2)));
   CHECK(t.low_ratio == 1);
-  CHECK(t.high_ratio == doctest::Approx((4 * 1 + 16 * 2) / 20.0));
+  CHECK(t.high_ratio == doctest::Approx((4 * 1 + 2 * 2) / 6.0));
 }
 
-TEST_CASE("time after the last bill is split like all before it") {
+TEST_CASE("a rare long step has the share of time that it has") {
+  // 600 steps of 1 s and 10 of 40 s; every fifth of either kind is sampled.
   StepBills bills;
-  bills.add(bill(3, 1), {}, 0.5, 4, 1);
-  const StepTimes t = bills.totals(10, 4);
-  CHECK(t.operators[0].seconds == doctest::Approx(7.5));
-  CHECK(t.operators[1].seconds == doctest::Approx(2.5));
-  CHECK(t.operators[0].calls == doctest::Approx(40));
-  double sum = 0;
-  for (const double part : t.by_source) sum += part;
-  CHECK(sum == doctest::Approx(10));
+  for (int i = 1; i <= 120; ++i) bills.add(bill(0, 1), {}, 0, 5 * i);
+  for (int i = 121; i <= 122; ++i) bills.add(bill(40, 0), {}, 0, 5 * i);
+  const StepTimes t = bills.totals(1000, 610);
+  CHECK(t.operators[0].seconds == doctest::Approx(400));
+  CHECK(t.operators[1].seconds == doctest::Approx(600));
 }
 
 TEST_CASE("a bill without operators says nothing") {
   StepBills bills;
-  bills.add({}, {}, 0.5, 4, 1);
+  bills.add({}, {}, 0.5, 1);
   const StepTimes t = bills.totals(4, 1);
   CHECK(t.operators.empty());
   CHECK(t.high_ratio == 1);

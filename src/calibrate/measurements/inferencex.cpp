@@ -114,13 +114,15 @@ Measurement read_inferencex(const Row& row) {
   const std::int64_t batch = row.count_or("batch_size", 1, 0);
   s.concurrency =
       batch > 0 ? batch * (s.attn_dp > 1 ? s.attn_dp : 1) : row.count_or("concurrency", 1, 0);
-  s.replicated = batch > 0 && row.count_or("concurrency", 1, 0) > s.concurrency;
+  const bool replicated = batch > 0 && row.count_or("concurrency", 1, 0) > s.concurrency;
   if (mode != "agg")
     s.unrepresentable = "prefill and decode on separate engines";
   else if (speculative != "none" && speculative != "none_by_run_date" &&
            speculative != "none_assumed")
     s.unrepresentable =
         speculative == "unknown" ? "may be speculative decoding" : "speculative decoding";
+  else if (replicated)
+    s.unrepresentable = "several engines behind one figure";
   else if (s.concurrency == 0)
     s.unrepresentable = "concurrency not stated";
   // Exports of vLLM count the ranks of a data parallel engine twice.

@@ -65,7 +65,6 @@ struct Serving {
   std::int64_t concurrency = 0;   // in flight per engine; 0 = as many as fit
   // tp 0: as few GPUs as hold it, and as many such engines as there are GPUs.
   std::int64_t tp = 1, pp = 1, attn_dp = 1, moe_ep = 1, gpus = 1;
-  bool replicated = false;      // the figure is of several such engines
   std::string unrepresentable;  // why no model can predict it; "" = one can
 };
 

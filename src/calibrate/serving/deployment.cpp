@@ -81,6 +81,9 @@ Deployment deploy_on(const Serving& run, const std::string& framework, const spe
     return std::move(d);
   };
   if (run.pp > 1) return refuse("pipeline parallel");
+  constexpr std::int64_t most_ranks = 1024;
+  if (std::max({run.tp, run.attn_dp, run.moe_ep}) > most_ranks)
+    return refuse("layout label that is no parallel size");
   try {
     d.model = catalog.model(model_id(run));
   } catch (const InputError&) {

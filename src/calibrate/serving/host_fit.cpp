@@ -10,6 +10,8 @@ namespace {
 
 constexpr double ttft_weight = 0.5;  // beside TPOT: it hangs on queues that the closed form rounds
 constexpr double ms = 1000;
+// Bounds: logarithms of the scales, the request time in 10 ms.
+constexpr double most_scale = 0.7, most_prefill_scale = 0.9, most_request = 30;
 // A mean TTFT this many times what the kernels take is a cold start, no constant of the engine.
 constexpr double cold_start = 10;
 
@@ -35,8 +37,8 @@ Minimum solve(std::span<const ServedRun> runs, HostTerms terms) {
   p.rows = 2 * runs.size();
   p.scale = 0.05;
   const bool scales = terms == HostTerms::scales;
-  p.low = {scales ? -0.7 : 0, 0, scales ? -0.7 : 0, 0};
-  p.high = {scales ? 0.7 : 10, 2, scales ? 0.9 : 20, 30};
+  p.low = {scales ? -most_scale : 0, 0, scales ? -most_scale : 0, 0};
+  p.high = {scales ? most_scale : 10, 2, scales ? most_prefill_scale : 20, most_request};
   std::vector<char> ttft;
   for (const ServedRun& r : runs) ttft.push_back(counts_ttft(r));
   p.residuals = [runs, terms, ttft](std::span<const double> x, std::span<double> out) {
@@ -74,7 +76,12 @@ HostFit fit_host(std::span<const ServedRun> runs) {
     for (const auto& [from, to] : {std::pair(&even, &odd), std::pair(&odd, &even)})
       loss += loss_on(*to, profile_of(solve(*from, terms).x, terms)) / 2;
     if (best.terms != HostTerms::none && loss >= 0.97 * best.loss) continue;
-    best = {profile_of(solve(runs, terms).x, terms), terms, loss};
+    const std::vector<double> x = solve(runs, terms).x;
+    best = {profile_of(x, terms), terms, loss, false};
+    const bool scales = terms == HostTerms::scales;
+    best.on_bound =
+        x[3] >= most_request || (scales && (std::abs(x[0]) >= most_scale || x[2] <= -most_scale ||
+                                            x[2] >= most_prefill_scale));
   }
   return best;
 }

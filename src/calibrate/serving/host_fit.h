@@ -24,6 +24,7 @@ struct HostFit {
   cost::HostProfile profile;
   HostTerms terms = HostTerms::none;
   double loss = 0;
+  bool on_bound = false;  // a scale or the request time ended where the fit may not go on
 };
 // Robust fit of the constants to the runs' TPOT and TTFT. Per-step time, per-sequence time, prefill
 // time and request time; or, where kernels are off by a factor, two scales in place of the first

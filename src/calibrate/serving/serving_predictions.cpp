@@ -63,7 +63,6 @@ ServingPredictions::Added ServingPredictions::add(const Measurement& m, const sp
   const auto recurrent = [](const spec::LayerGroup& g) { return g.recurrent.has_value(); };
   r.part = !r.closed_loop                                         ? "offline"
            : d.model.id.starts_with("deepseek-")                  ? "deepseek-r1"
-           : s.replicated                                         ? "replicas"
            : std::ranges::any_of(d.model.layer_groups, recurrent) ? "recurrent models"
            : s.concurrency > 128                                  ? "over 128 in flight"
                                                                   : "closed loop";
@@ -91,13 +90,17 @@ std::map<std::string, std::vector<std::size_t>> ServingPredictions::by_group(
 }
 
 void ServingPredictions::fit_halves() {
+  // Only runs that constants were fitted for are scored.
+  for (Run& run : runs_) run.scored = false;
   for (const auto& [group, members] : by_group(false)) {
     if (members.size() < 2) continue;
     std::vector<ServedRun> half;
-    for (std::size_t k = 0; k < members.size(); k += 2)
-      half.push_back(runs_[members[k]].served), runs_[members[k]].scored = false;
+    for (std::size_t k = 0; k < members.size(); k += 2) half.push_back(runs_[members[k]].served);
     const HostFit fit = fit_host(half);
-    for (std::size_t k = 1; k < members.size(); k += 2) evaluate(runs_[members[k]], fit.profile);
+    for (std::size_t k = 1; k < members.size(); k += 2) {
+      evaluate(runs_[members[k]], fit.profile);
+      runs_[members[k]].scored = true;
+    }
     fitted_.push_back({group, entry_of(half, fit), fit.terms});
   }
 }
@@ -149,17 +152,20 @@ std::vector<cost::HostEntry> ServingPredictions::fit_all() const {
   std::map<std::vector<std::string>, std::vector<ServedRun>> pooled;
   for (const auto& [group, members] : by_group(true)) {
     std::vector<ServedRun> runs;
-    for (const std::size_t i : members)
-      if (runs_[i].part != "replicas") runs.push_back(runs_[i].served);
+    for (const std::size_t i : members) runs.push_back(runs_[i].served);
     if (runs.size() < fewest_runs) continue;
-    out.push_back(entry_of(runs, fit_host(runs)));
-    // Runs whose first tokens wait for cold images say nothing about other models.
-    if (runs_[members.front()].part != "closed loop") continue;
-    for (const ServedRun& r : runs)
+    // Constants on a bound are artefacts of runs that something else slowed down.
+    if (const HostFit fit = fit_host(runs); !fit.on_bound) out.push_back(entry_of(runs, fit));
+    // Only ordinary runs say something about other models: those of DeepSeek-R1 wait for cold
+    // images, others for queues.
+    for (const std::size_t i : members) {
+      if (runs_[i].part != "closed loop") continue;
+      const ServedRun& r = runs_[i].served;
       for (const auto& labels : {std::vector<std::string>{r.framework, r.gpu, r.precision},
                                  std::vector<std::string>{r.framework, r.gpu},
                                  std::vector<std::string>{r.framework}, std::vector<std::string>{}})
         pooled[labels].push_back(r);
+    }
   }
   // For models, precisions and GPUs without runs of their own, and for frameworks with runs of
   // fewer models than tell what is the framework's and what a model's.

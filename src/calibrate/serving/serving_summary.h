@@ -14,8 +14,8 @@ struct ServedFigure {
 };
 
 // How near serving runs were predicted, by figure and part. Parts: "closed loop"; of closed loops
-// apart "deepseek-r1" (whose versions differ most), "recurrent models", "replicas" (several engines
-// behind one figure) and "over 128 in flight"; "offline".
+// apart "deepseek-r1" (whose versions differ most), "recurrent models" and "over 128 in flight";
+// "offline".
 struct ServingSummary {
   std::string kernel, part;
   std::int64_t n = 0;

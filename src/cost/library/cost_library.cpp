@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include <tuple>
 
@@ -75,12 +76,15 @@ std::optional<ChosenOperator> CostLibrary::choose(const spec::GpuSpec& gpu,
       const bool format = matches(q.dtype, f.dtype) && matches(q.kv_dtype, f.kv_dtype);
       // Another format stands in only on the GPU itself: elsewhere two guesses would add up.
       if (!format && !here) continue;
-      const Rank rank{!here       ? (sister ? Kinship::relative : Kinship::distant)
+      // What the user measured on this part stands before the catalog, whatever it is called.
+      const bool given = files_[i].is_given && here && format;
+      const Rank rank{given       ? Kinship::own
+                      : !here     ? (sister ? Kinship::relative : Kinship::distant)
                       : !format   ? Kinship::format
                       : order > 0 ? Kinship::framework
                                   : Kinship::own,
-                      here ? 0 : transfer_distance(device_of(gpus_[i]), device), order,
-                      -f.errors.n};
+                      here ? 0 : transfer_distance(device_of(gpus_[i]), device), given ? 0 : order,
+                      given ? std::numeric_limits<std::int64_t>::min() : -f.errors.n};
       if (best && !(rank.key() < best->key())) continue;
       best = rank, fit = &f, from = i;
     }
@@ -88,9 +92,16 @@ std::optional<ChosenOperator> CostLibrary::choose(const spec::GpuSpec& gpu,
   if (!best) return std::nullopt;
   const bool scaled = best->kinship == Kinship::relative || best->kinship == Kinship::distant;
   OperatorFit adapted = scaled ? transfer(*fit, device_of(gpus_[from]), device) : *fit;
-  const double sigma = std::hypot(adapted.log_sigma, kinship_sigma(best->kinship));
-  return ChosenOperator{
-      OperatorModel(adapted, device), fit, &files_[from], &gpus_[from], best->kinship, sigma};
+  const double shared = std::hypot(kinship_sigma(best->kinship),
+                                   std::sqrt(std::max(0.0, adapted.log_sigma * adapted.log_sigma -
+                                                               fit->log_sigma * fit->log_sigma)));
+  return ChosenOperator{OperatorModel(adapted, device),
+                        fit,
+                        &files_[from],
+                        &gpus_[from],
+                        best->kinship,
+                        fit->log_sigma,
+                        shared};
 }
 
 }  // namespace kvsim::cost

@@ -38,7 +38,8 @@ struct ChosenOperator {
   const CostFile* file;
   const spec::GpuSpec* gpu;  // that it was measured on
   Kinship kinship;
-  double log_sigma;  // spread of the fit and its kinship together
+  double log_sigma;     // spread of the fit about its own measurements
+  double shared_sigma;  // what its kinship adds: an error that all operators of a step share
 };
 
 // The fits at hand, and which of them stands for an operator on a GPU. Deterministic: prefers own

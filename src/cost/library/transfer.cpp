@@ -43,6 +43,9 @@ double factor(Scaling scaling, const OperatorFit& fit, const Device& from, const
       return ratio(to.rate(operands), from.rate(operands));
     }
     case Scaling::tile_time:
+      // Tiles of decode attention wait for memory: a part with less compute per SM is not slower.
+      if (fit.kernel == "decode_attn" || (fit.kernel == "mla" && fit.regime == "decode"))
+        return 1 / std::max(1.0, rate_per_sm(fit, from, to));
       return std::pow(rate_per_sm(fit, from, to),
                       fit.kernel == "prefill_attn" ? prefill_tile_exponent : -1);
     case Scaling::link:

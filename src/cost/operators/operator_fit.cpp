@@ -26,7 +26,7 @@ void fields(config::FieldVisitor& v, OperatorFit& f) {
   v.object({"errors", "over the rows it was fitted to"}, f.errors);
   v.object({"holdout", "over a share of the rows, by a fit to the others"}, f.holdout);
   v.field({"log_sigma", "robust spread of log(measured / predicted), on rows that were held out"},
-          f.log_sigma, config::at_least(0));
+          f.log_sigma, config::between(0, 3));
   v.field({"log_quantiles", "of log(measured / predicted) on held-out rows at 5, 25, 50, 75, 95 %"},
           f.log_quantiles);
 }

@@ -34,6 +34,7 @@ struct CostFile {
   std::string gpu, framework, version;
   std::vector<std::string> sources;
   std::vector<OperatorFit> operators;
+  bool is_given = false;  // by the user: stands before the catalog's; not part of the document
 };
 
 inline constexpr std::string_view cost_schema = "kvsim.cost/1";

@@ -40,7 +40,7 @@ class Kept {
 struct Line {
   double us = 0;
   double flops = 0, bytes = 0, link_bytes = 0;
-  double sigma = 0;  // of the logarithm; 0 = no fit
+  double compute_us = 0;  // flops at the peak of their operands
   double outside = 0;
   bool fitted = false;
   bool link = false;
@@ -52,6 +52,14 @@ double wide(std::int64_t n) { return static_cast<double>(n); }
 double peak_of(const spec::ModelSpec& model, const spec::GpuSpec& gpu) {
   return device_of(gpu).rate(spec::compute_dtype(
       model, model.moe ? spec::WeightKind::experts : spec::WeightKind::dense_mlp, gpu));
+}
+
+// What the matrix units multiply in a call.
+spec::DType operands_of(const Shape& shape) {
+  if (const auto* gemm = std::get_if<Gemm>(&shape)) return gemm->format.operands;
+  if (const auto* experts = std::get_if<ExpertMlp>(&shape)) return experts->format.operands;
+  if (const auto* prefill = std::get_if<PrefillAttention>(&shape)) return prefill->compute.operands;
+  return spec::DType::bfloat16;
 }
 
 class FittedStep final : public CostModel {
@@ -163,7 +171,7 @@ class FittedStep final : public CostModel {
     line.link |= w.link_bytes > 0;
     const ChosenOperator& chosen = plan_.fits[fit];
     line.fitted = true;
-    line.sigma = std::max(line.sigma, chosen.log_sigma);
+    line.compute_us += w.flops / (plan_.device.rate(operands_of(shape)) * 1e6);
     const double outside = chosen.model.octaves_outside(shape);
     if (us > 0 && outside > trusted_octaves) line.outside = std::max(line.outside, outside);
   }
@@ -300,8 +308,7 @@ class FittedStep final : public CostModel {
 // Launch-bound where neither memory nor the matrix units fill half of the time.
 Binds FittedStep::limit(const Line& line, double layers) const {
   if (line.link) return Binds::link;
-  const double memory = line.bytes / (plan_.device.bandwidth * 1e3),
-               compute = line.flops / (bf16_ * 1e6);
+  const double memory = line.bytes / (plan_.device.bandwidth * 1e3), compute = line.compute_us;
   if (std::max(memory, compute) * layers < 0.5 * line.us) return Binds::launch;
   return memory >= compute ? Binds::memory_bandwidth : Binds::compute;
 }
@@ -346,6 +353,7 @@ StepBill FittedStep::bill(const StepShape& s) const {
     line.us = recurrent(r, s, tokens);
     line.bytes = wide(s.decode_requests + s.prefill_requests) * r.state_bytes;
     line.flops = wide(tokens) * r.token_flops;
+    line.compute_us = line.flops / (bf16_ * 1e6);
     put(r.name, line, wide(r.layers), r.layers);
   }
   if (s.sampled_rows > 0) {
@@ -395,18 +403,20 @@ StepBill FittedStep::bill(const StepShape& s) const {
 Spread FittedStep::typical_spread() const {
   constexpr std::int64_t requests = 32;
   constexpr double context = 2048, unfitted_sigma = 0.25;
-  double total = 0, variance = 0;
-  const auto add = [&](double us, double sigma) {
-    total += us, variance += us * us * sigma * sigma;
+  double total = 0, variance = 0, shared = 0;
+  const auto add = [&](double us, std::optional<std::size_t> fit) {
+    const double own = fit ? plan_.fits[*fit].log_sigma : unfitted_sigma;
+    total += us, variance += us * us * own * own;
+    if (fit) shared += us * plan_.fits[*fit].shared_sigma;
   };
   for (const TokenOperator& op : plan_.tokens)
-    add(wide(op.layers) * token_us(op, requests, false, nullptr),
-        op.fit ? plan_.fits[*op.fit].log_sigma : unfitted_sigma);
+    add(wide(op.layers) * token_us(op, requests, false, nullptr), op.fit);
   for (const AttentionOperator& a : plan_.attention)
     add(wide(a.layers) * plan_.fits[a.decode_fit].model.microseconds(
                              decode_shape(a, requests, context, 1), Buffers::cold),
-        plan_.fits[a.decode_fit].log_sigma);
-  const double kernels = total > 0 ? std::sqrt(variance) / total : unfitted_sigma;
+        a.decode_fit);
+  const double kernels =
+      total > 0 ? std::hypot(std::sqrt(variance), shared) / total : unfitted_sigma;
   const double sigma = std::hypot(kernels, model_discrepancy);
   return {ninety_percent * sigma, ninety_percent * sigma};
 }
@@ -418,7 +428,16 @@ std::string FittedStep::describe() const {
   for (std::size_t i = 0; i < count.size(); ++i)
     if (count[i] > 0)
       parts += fmt::format("{}{} from {}", parts.empty() ? "" : ", ", count[i], kinship_names[i]);
-  return fmt::format("{} kernels on {} fitted to measurements ({})", framework_, gpu_, parts);
+  std::string host;
+  if (host_.step_us + host_.sequence_us + host_.prefill_us > 0)
+    host = fmt::format(
+        "; host {:.2f} ms a step and {:.0f} us a sequence, prefill steps at least {:.1f} ms",
+        1e-3 * host_.step_us, host_.sequence_us, 1e-3 * host_.prefill_us);
+  else if (host_.decode_scale != 1 || host_.prefill_scale != 1)
+    host = fmt::format("; host times kernels by {:.2f} in decode and {:.2f} with prefill",
+                       host_.decode_scale, host_.prefill_scale);
+  return fmt::format("{} kernels on {} fitted to measurements ({}){}", framework_, gpu_, parts,
+                     host);
 }
 
 }  // namespace

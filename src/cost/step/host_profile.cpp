@@ -4,14 +4,15 @@ namespace kvsim::cost {
 
 void fields(config::FieldVisitor& v, HostProfile& p) {
   v.field({"decode_scale", "factor on the kernels of a step without prefill"}, p.decode_scale,
-          config::above(0));
+          config::between(1e-3, 1e3));
   v.field({"prefill_scale", "factor on the kernels of a step with prefill"}, p.prefill_scale,
-          config::above(0));
-  v.field({"step_us", "per step, beside the GPU's work"}, p.step_us, config::at_least(0));
-  v.field({"sequence_us", "per running sequence and step"}, p.sequence_us, config::at_least(0));
+          config::between(1e-3, 1e3));
+  v.field({"step_us", "per step, beside the GPU's work"}, p.step_us, config::between(0, 1e9));
+  v.field({"sequence_us", "per running sequence and step"}, p.sequence_us, config::between(0, 1e9));
   v.field({"prefill_us", "least time of the kernels of a step with prefill tokens: eager launches"},
-          p.prefill_us, config::at_least(0));
-  v.field({"request_us", "per request, before it is queued"}, p.request_us, config::at_least(0));
+          p.prefill_us, config::between(0, 1e9));
+  v.field({"request_us", "per request, before it is queued"}, p.request_us,
+          config::between(0, 1e9));
 }
 
 void fields(config::FieldVisitor& v, HostEntry& e) {

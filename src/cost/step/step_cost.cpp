@@ -1,6 +1,7 @@
 #include "cost/step/step_cost.h"
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "config/document.h"
@@ -17,11 +18,14 @@ constexpr std::size_t relatives = 2;
 std::vector<std::string> sources_for(const spec::GpuSpec& gpu, const spec::Catalog& catalog,
                                      const std::vector<spec::Catalog::CostText>& texts) {
   struct Candidate {
+    bool sister;  // of the same architecture
     double distance;
     std::string id;
   };
   std::vector<Candidate> others;
   std::vector<std::string> out;
+  // Donors are NVIDIA parts; what they tell of an accelerator built otherwise is nothing.
+  if (gpu.vendor != "nvidia" && gpu.vendor != "amd") return out;
   const Device device = device_of(gpu);
   const std::vector<std::string> parts = catalog.gpu_ids();
   for (const auto& text : texts) {
@@ -31,13 +35,16 @@ std::vector<std::string> sources_for(const spec::GpuSpec& gpu, const spec::Catal
     if (id == gpu.id) {
       out = {id};
     } else if (std::ranges::find(others, id, &Candidate::id) == others.end()) {
-      others.push_back({transfer_distance(device_of(catalog.gpu(id)), device), id});
+      const spec::GpuSpec donor = catalog.gpu(id);
+      others.push_back({donor.architecture == gpu.architecture,
+                        transfer_distance(device_of(donor), device), id});
     }
   }
   std::ranges::sort(others, [](const Candidate& a, const Candidate& b) {
-    return a.distance != b.distance ? a.distance < b.distance : a.id < b.id;
+    return std::tuple(!a.sister, a.distance, a.id) < std::tuple(!b.sister, b.distance, b.id);
   });
-  for (std::size_t i = 0; i < others.size() && i < relatives; ++i) out.push_back(others[i].id);
+  for (std::size_t i = 0; i < others.size(); ++i)
+    if (i < relatives || others[i].sister) out.push_back(others[i].id);
   return out;
 }
 
@@ -52,9 +59,13 @@ const CostLibrary& CostBook::of(const spec::GpuSpec& gpu) const {
   std::vector<CostFile> files;
   for (const std::string& id : sources)
     for (const auto& text : texts)
-      if (text.gpu == id)
-        files.push_back(read_cost(config::Document::parse(
-            std::string(text.text), std::string(text.name), config::Comments::allowed)));
+      if (text.gpu == id) {
+        files.push_back(
+            read_cost(config::Document::parse(std::string(text.text), std::string(text.name),
+                                              config::Comments::allowed),
+                      text.is_embedded ? Mismatched::left_out : Mismatched::refused));
+        files.back().is_given = !text.is_embedded;
+      }
   library = std::make_unique<const CostLibrary>(catalog_, std::move(files));
   return *library;
 }
@@ -77,7 +88,11 @@ HostProfile known_host(const spec::ModelSpec& model, const spec::GpuSpec& gpu, F
 std::unique_ptr<CostModel> make_step_cost(const spec::ModelSpec& model, const spec::GpuSpec& gpu,
                                           const FittedOptions& options,
                                           const CostLibrary* library) {
-  if (library)
+  // Parts that nothing connects are refused by the roofline, with what to add.
+  const bool connected = options.deployment.plan.gpus() == 1 || gpu.link_bandwidth.value() > 0 ||
+                         gpu.pcie_bandwidth.value() > 0 || options.deployment.link;
+  // Forms count in SMs.
+  if (library && connected && gpu.sm_count > 0)
     if (auto fitted = make_fitted(model, gpu, options, *library)) return fitted;
   return make_roofline(model, gpu, options.deployment);
 }

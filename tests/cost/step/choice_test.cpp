@@ -56,13 +56,16 @@ TEST_CASE_FIXTURE(Fixture, "The nearest kind of fit is chosen whatever the order
 }
 
 TEST_CASE_FIXTURE(Fixture, "Kinship adds to the spread of a fit") {
-  CHECK(choose({only("h100-sxm", "vllm", "bf16")})->log_sigma == doctest::Approx(0.1));
-  CHECK(choose({only("h100-sxm", "sglang", "bf16")})->log_sigma ==
-        doctest::Approx(std::sqrt(0.01 + 0.12 * 0.12)));
-  CHECK(choose({only("h100-sxm", "vllm", "fp8")})->log_sigma ==
-        doctest::Approx(std::sqrt(0.01 + 0.15 * 0.15)));
-  CHECK(choose({only("h200-sxm", "vllm", "bf16")})->log_sigma > 0.1);
-  CHECK(choose({only("a100-sxm-80g", "vllm", "bf16")})->log_sigma > 0.1);
+  const auto added = [&](const char* gpu, const char* framework, const char* dtype) {
+    const auto chosen = choose({only(gpu, framework, dtype)});
+    CHECK(chosen->log_sigma == doctest::Approx(0.1));
+    return chosen->shared_sigma;
+  };
+  CHECK(added("h100-sxm", "vllm", "bf16") == 0);
+  CHECK(added("h100-sxm", "sglang", "bf16") == doctest::Approx(0.12));
+  CHECK(added("h100-sxm", "vllm", "fp8") == doctest::Approx(0.15));
+  CHECK(added("h200-sxm", "vllm", "bf16") > 0);
+  CHECK(added("a100-sxm-80g", "vllm", "bf16") > added("h200-sxm", "vllm", "bf16"));
 }
 
 TEST_CASE_FIXTURE(Fixture, "A moved fit is scaled by the datasheets and an own one is left alone") {
