@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "calibrate/fit/grown.h"
 #include "calibrate/fit/least_squares.h"
 #include "calibrate/fit/tables.h"
 #include "diag/check.h"
@@ -27,6 +28,7 @@ constexpr int last_iterations = 20;
 constexpr double pull = 0.02;
 // A log ratio of cold to replayed time at which a row's residual counts half in the tables.
 constexpr double warm = 0.15;
+constexpr std::size_t most_growing = 2000;  // rows whose growth is looked at, about
 
 std::vector<const cost::Form*> rivals(std::string_view kernel, std::span<const Sample> samples,
                                       const cost::Device& device, std::string_view only) {
@@ -151,6 +153,31 @@ void set_range(cost::OperatorFit& fit, const cost::Form& form, std::span<const S
   }
 }
 
+// Growth from rows (of many, some) within the fitted range: beyond it tables fade. By several
+// octaves too, or small falls would add up.
+std::vector<Growth> growths_of(const cost::Form& form, std::span<const Sample> samples,
+                               const cost::Device& device, std::span<const double> parameters,
+                               const std::vector<double>& low, const std::vector<double>& high) {
+  std::vector<Growth> out;
+  const auto us = [&](const cost::Shape& s) {
+    return form.microseconds(s, device, parameters, cost::Buffers::replayed);
+  };
+  const auto add = [&](const cost::Shape& from, int field, double factor) {
+    const std::optional<cost::Shape> to = grown(from, field, factor);
+    if (!to) return;
+    Growth g{form.features(from), form.features(*to), 0};
+    for (std::size_t f = 0; f < low.size(); ++f)
+      if (g.to[f] < low[f] || g.to[f] > high[f]) return;
+    g.form_gain = std::log(us(*to) / us(from));
+    out.push_back(g);
+  };
+  const std::size_t step = std::max<std::size_t>(1, samples.size() / most_growing);
+  for (std::size_t i = 0; i < samples.size(); i += step)
+    for (int field = 0; field < work_fields; ++field)
+      for (const double factor : {2.0, 4.0, 16.0}) add(samples[i].shape, field, factor);
+  return out;
+}
+
 }  // namespace
 
 cost::FitErrors errors_of(const cost::OperatorModel& model, std::span<const Sample> samples) {
@@ -212,7 +239,9 @@ cost::OperatorFit fit_operator(std::string_view kernel, std::span<const Sample> 
       residuals.push_back({best_form->features(s.shape), std::log(s.microseconds / replayed),
                            1 / (1 + gain * gain)});
     }
-    fit.tables = fit_tables(residuals, static_cast<int>(best_form->feature_names.size()));
+    const std::vector<Growth> growths =
+        growths_of(*best_form, all, device, fit.parameters, fit.low, fit.high);
+    fit.tables = fit_tables(residuals, static_cast<int>(best_form->feature_names.size()), growths);
   }
   const cost::OperatorModel model(fit, device);
   fit.errors = errors_of(model, all);

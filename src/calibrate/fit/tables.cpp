@@ -97,17 +97,48 @@ Reads reads_of(const Tables& tables, const std::vector<Eigen::Index>& offset,
   return out;
 }
 
+// What a fall counts against rows, and how far a time may fall, as a logarithm.
+constexpr double fall_weight = 20, fall_allowed = 0.02;
+
+// Adds the growths whose time falls at x, as equations that set them to the fall allowed.
+void hold_falls(std::span<const Growth> growths, const std::vector<Reads>& from,
+                const std::vector<Reads>& to, const VectorXd& x, MatrixXd& a, VectorXd& b) {
+  for (std::size_t i = 0; i < growths.size(); ++i) {
+    std::array<std::pair<Eigen::Index, double>, 48> of{};
+    std::size_t count = 0;
+    for (std::size_t p = 0; p < to[i].count; ++p) of[count++] = to[i].of[p];
+    for (std::size_t p = 0; p < from[i].count; ++p)
+      of[count++] = {from[i].of[p].first, -from[i].of[p].second};
+    double gain = growths[i].form_gain;
+    for (std::size_t p = 0; p < count; ++p) gain += of[p].second * x(of[p].first);
+    if (gain >= -fall_allowed || growths[i].form_gain < -fall_allowed) continue;
+    const double target = -fall_allowed - growths[i].form_gain;
+    for (std::size_t q = 0; q < count; ++q) {
+      b(of[q].first) += fall_weight * of[q].second * target;
+      for (std::size_t p = 0; p < count; ++p)
+        if (of[p].first >= of[q].first)
+          a(of[p].first, of[q].first) += fall_weight * of[q].second * of[p].second;
+    }
+  }
+}
+
 // Least squares with the penalty, reweighted for robustness.
-void solve(Tables& tables, std::span<const Residual> rows, double stiffness) {
+void solve(Tables& tables, std::span<const Residual> rows, double stiffness,
+           std::span<const Growth> growths) {
   Eigen::Index n = 0;
   std::vector<Eigen::Index> offset;
   for (const auto& t : tables) offset.push_back(n), n += static_cast<Eigen::Index>(t.values.size());
   const MatrixXd penalty = penalty_of(tables, offset, n, stiffness);
   std::vector<Reads> reads;
   for (const Residual& r : rows) reads.push_back(reads_of(tables, offset, r.features));
+  std::vector<Reads> from, to;
+  for (const Growth& g : growths) {
+    from.push_back(reads_of(tables, offset, g.from));
+    to.push_back(reads_of(tables, offset, g.to));
+  }
   VectorXd x = VectorXd::Zero(n);
   MatrixXd a(n, n);
-  for (int round = 0; round < 4; ++round) {
+  for (int round = 0; round < (growths.empty() ? 4 : 8); ++round) {
     a = penalty;
     VectorXd b = VectorXd::Zero(n);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -123,6 +154,7 @@ void solve(Tables& tables, std::span<const Residual> rows, double stiffness) {
           a(read.of[p].first, column) += w * share * read.of[p].second;
       }
     }
+    if (round > 0) hold_falls(growths, from, to, x, a, b);
     x = a.selfadjointView<Eigen::Lower>().llt().solve(b);
   }
   for (std::size_t k = 0; k < tables.size(); ++k)
@@ -141,14 +173,15 @@ double mean_error(const Tables& tables, std::span<const Residual> rows) {
 }
 
 // Error of tables of this shape over folds that each leave a quarter out.
-double cross_validated(const Tables& shape, std::span<const Residual> rows, double stiffness) {
+double cross_validated(const Tables& shape, std::span<const Residual> rows, double stiffness,
+                       std::span<const Growth> growths) {
   double sum = 0;
   for (int fold = 0; fold < folds; ++fold) {
     std::vector<Residual> kept, left;
     for (std::size_t i = 0; i < rows.size(); ++i)
       (static_cast<int>(i % folds) == fold ? left : kept).push_back(rows[i]);
     Tables t = shape;
-    solve(t, kept, stiffness);
+    solve(t, kept, stiffness, growths);
     sum += mean_error(t, left);
   }
   return sum / folds;
@@ -156,7 +189,7 @@ double cross_validated(const Tables& shape, std::span<const Residual> rows, doub
 
 }  // namespace
 
-Tables fit_tables(std::span<const Residual> rows, int features) {
+Tables fit_tables(std::span<const Residual> rows, int features, std::span<const Growth> growths) {
   if (rows.size() < 30 || features < 1) return {};
   const Edges e = edges_of(rows, features);
   std::vector<std::vector<int>> pairs;
@@ -184,10 +217,10 @@ Tables fit_tables(std::span<const Residual> rows, int features) {
       if (numbers > std::max(rows.size() / 3, std::min(rows.size(), few_numbers))) continue;
       if (knots > 8 && numbers > few_numbers) continue;
       for (const double stiffness : {0.2, 1.0, 10.0}) {
-        const double error = cross_validated(shape, rows, stiffness);
+        const double error = cross_validated(shape, rows, stiffness, {});
         if (error >= lowest) continue;
         lowest = 0.995 * error, best = shape;
-        solve(best, rows, stiffness);
+        solve(best, rows, stiffness, growths);
       }
     }
   }

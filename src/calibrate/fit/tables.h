@@ -13,6 +13,14 @@ struct Residual {
   double log_ratio = 0;  // log(measured / form)
   double weight = 1;
 };
-std::vector<cost::ResidualTable> fit_tables(std::span<const Residual> rows, int features);
+
+// A shape before and after its work grew. Tables that let the time fall there by more than 2 %
+// are pulled back.
+struct Growth {
+  cost::Features from, to;
+  double form_gain = 0;  // log(form after / form before)
+};
+std::vector<cost::ResidualTable> fit_tables(std::span<const Residual> rows, int features,
+                                            std::span<const Growth> growths = {});
 
 }  // namespace kvsim::calibrate
