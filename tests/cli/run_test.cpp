@@ -50,7 +50,10 @@ TEST_CASE("a run with roofline steps states intervals unless they are off") {
   };
   kvsim({})->exits(0).err_is("").out_has("  interval    mean TTFT ").out_has("Steps of serve: ");
   kvsim({"--intervals", "off"})->exits(0).out_lacks("  interval ").out_has("Steps of serve: ");
-  kvsim({"--json"})->exits(0).out_has("\"level_ratio\": 0.9").out_lacks("mean_ttft_ms_high\": null");
+  kvsim({"--json"})
+      ->exits(0)
+      .out_has("\"level_ratio\": 0.9")
+      .out_lacks("mean_ttft_ms_high\": null");
   kvsim({"--json", "--intervals", "off"})->exits(0).out_has("\"mean_ttft_ms_high\": null");
   // The ends may be required and are explained; they are beyond the figure.
   kvsim({"--require", "mean_ttft_ms_high<=0.1"})->exits(1).out_has("mean_ttft_ms_high");

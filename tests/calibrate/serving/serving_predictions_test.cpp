@@ -172,8 +172,9 @@ TEST_CASE("All runs together give an entry per model and one for all else") {
     ++(e.gpu.empty() ? general : of_parts);
     CHECK(e.rows == (e.framework.empty() ? 36 : 18));
   }
-  CHECK(of_models == 6);
-  CHECK(of_parts == 2);
+  // One of the six ends on a bound of the request time and gets no entry.
+  CHECK(of_models == 5);
+  CHECK(of_parts == 4);  // a framework's GPU, with and without the precision
   CHECK(general == 3);
 }
 
