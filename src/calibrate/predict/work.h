@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "calibrate/measurements/measurement.h"
+#include "cost/operators/shapes.h"
 #include "spec/gpu_spec.h"
 
 // The datasheet roofline of single kernels: what each one moves and computes.
@@ -47,22 +48,14 @@ double seconds(const Work& work, const spec::GpuSpec& gpu);
 // again.
 double missed_share(double resident, const spec::GpuSpec& gpu);
 
-// How a dtype column's value is stored and computed with.
-struct Format {
-  double weight_bytes = 2, activation_bytes = 2;  // per element, scales included
-  spec::DType operands = spec::DType::bfloat16;
-  bool quantises_activations = false;  // an extra kernel before the product
-};
-std::optional<Format> find_format(std::string_view dtype);
+using cost::causal_pairs;
+using cost::find_format;
+using cost::Format;
 inline WorkPlan unknown_dtype(const std::string& dtype) {
   return {{}, "dtype \"" + dtype + "\" is not known"};
 }
 
 // A product of m rows by a stored k x n matrix.
 Work gemm_work(double m, double n, double k, const Format& format);
-
-// (query, key) pairs of `q` causal queries at the end of `kv` keys, the last `window` of them
-// visible.
-double causal_pairs(double q, double kv, double window);
 
 }  // namespace kvsim::calibrate

@@ -243,7 +243,6 @@ struct Builder {
     const double heads = wide(g.num_heads / tp);
     AttentionOperator a;
     a.name = "attention[" + g.name + "]", a.group = index, a.layers = layers;
-    a.write_bytes = g.owns_kv ? token.entry : 0;
     if (g.attention == AttentionKind::mla) {
       a.mla = true;
       Mla core;

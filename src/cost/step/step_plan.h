@@ -37,7 +37,6 @@ struct AttentionOperator {
   bool mla = false;
   Shape decode, prefill;  // of one request; batch, lengths and pairs are the step's
   std::size_t decode_fit = 0, prefill_fit = 0;
-  double write_bytes = 0;  // per token
   // MLA: products around the absorbed core, and the latent's up-projection in prefill.
   std::optional<std::size_t> pre_fit, post_fit, up_fit;
   Shape pre, post, up;
