@@ -1,0 +1,25 @@
+# Sets KVSIM_HAVE_CUDA and enables the language where the kernels are to be built for the GPU.
+set(KVSIM_CUDA AUTO CACHE STRING "Build the kernels for the GPU: AUTO (where nvcc is found), ON, OFF")
+set_property(CACHE KVSIM_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(KVSIM_HAVE_CUDA OFF)
+if(NOT KVSIM_CUDA STREQUAL OFF AND NOT KVSIM_SANITIZE)
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    # Compute capability 8.0 and 9.0a as machine code, 9.0 as PTX for what comes later. The shorthand
+    # -arch=sm_90a would add a pass for sm_90 that rejects 9.0a instructions.
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES 80-real 90a-real 90-virtual)
+    endif()
+    enable_language(CUDA)
+    # CMake 3.25 does not know that nvcc 13 has C++20.
+    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+    endif()
+    set(CMAKE_CUDA_STANDARD 20)
+    set(KVSIM_HAVE_CUDA ON)
+  elseif(KVSIM_CUDA STREQUAL ON)
+    message(FATAL_ERROR "KVSIM_CUDA is ON and no nvcc was found. Put it on the PATH or set CMAKE_CUDA_COMPILER.")
+  endif()
+endif()

@@ -1,0 +1,78 @@
+#pragma once
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/device/global.h"
+#include "kernels/numbers/numbers.h"
+#include "kernels/simt/accounting.h"
+#include "kernels/simt/lane.h"
+
+// Global memory and arithmetic under the executor; kv_device.h says what each function promises.
+namespace kvsim::kernels::cpu {
+
+inline void note_read(const void* address, std::size_t bytes) {
+  if (auto* accounting = simt::current->accounting; accounting != nullptr)
+    accounting->read(address, bytes);
+}
+inline void note_write(const void* address, std::size_t bytes) {
+  if (auto* accounting = simt::current->accounting; accounting != nullptr)
+    accounting->write(address, bytes);
+}
+
+template <class T>
+std::remove_const_t<T> load(Global<T> p) {
+  note_read(p.address, sizeof(T));
+  return *p.address;
+}
+
+template <class T>
+void store(Global<T> p, std::type_identity_t<T> value) {
+  note_write(p.address, sizeof(T));
+  *p.address = value;
+}
+
+template <class T>
+Words4 load_stream(Global<T> p) {
+  static_assert(std::is_same_v<std::remove_const_t<T>, Words4>);
+  return load(p);
+}
+
+template <class T>
+void prefetch_l2(Global<T>) {}
+
+template <class T>
+T atomic_add(Global<T> p, std::type_identity_t<T> value) {
+  note_read(p.address, sizeof(T));
+  note_write(p.address, sizeof(T));
+  return std::atomic_ref<T>(*p.address).fetch_add(value, std::memory_order_acq_rel);
+}
+
+template <class T>
+T atomic_max(Global<T> p, std::type_identity_t<T> value) {
+  note_read(p.address, sizeof(T));
+  note_write(p.address, sizeof(T));
+  std::atomic_ref<T> word(*p.address);
+  T old = word.load(std::memory_order_acquire);
+  while (old < value && !word.compare_exchange_weak(old, value, std::memory_order_acq_rel)) {
+  }
+  return old;
+}
+
+inline float ex2(float x) { return std::exp2(x); }
+
+inline std::uint32_t pack_bf16(float lo, float hi) {
+  return to_bf16(lo).bits | static_cast<std::uint32_t>(to_bf16(hi).bits) << 16;
+}
+
+inline std::uint32_t pack_f16(float lo, float hi) {
+  return to_f16(lo).bits | static_cast<std::uint32_t>(to_f16(hi).bits) << 16;
+}
+
+inline std::uint32_t unpack_e4m3x2(std::uint16_t two) {
+  return pack_f16(to_float(E4m3{static_cast<std::uint8_t>(two & 0xffU)}),
+                  to_float(E4m3{static_cast<std::uint8_t>(two >> 8)}));
+}
+
+}  // namespace kvsim::kernels::cpu

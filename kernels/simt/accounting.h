@@ -1,0 +1,40 @@
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace kvsim::simt {
+
+// Counts the bytes that kernels read and write in registered buffers, each byte once (unique) and
+// each access (total), and refuses addresses outside every buffer. One byte of a buffer costs two
+// bits. For one worker thread.
+class Accounting {
+ public:
+  void add_buffer(const void* start, std::size_t bytes);
+  void remove_buffer(const void* start);
+  void clear();  // forgets all accesses, keeps the buffers
+
+  void read(const void* address, std::size_t bytes) { touch(address, bytes, Access::read); }
+  void write(const void* address, std::size_t bytes) { touch(address, bytes, Access::write); }
+
+  struct Counts {
+    std::uint64_t unique_read = 0, unique_written = 0, total_read = 0, total_written = 0;
+  };
+  Counts counts() const;
+
+ private:
+  enum class Access { read, write };
+  struct Buffer {
+    std::uintptr_t start, end;
+    std::vector<std::uint64_t> read, written;  // a bit per byte
+  };
+
+  void touch(const void* address, std::size_t bytes, Access access);
+  Buffer& buffer_of(std::uintptr_t start, std::size_t bytes, Access access);
+
+  std::vector<Buffer> buffers_;  // by start
+  std::size_t last_ = 0;         // where the previous access was
+  std::uint64_t total_read_ = 0, total_written_ = 0;
+};
+
+}  // namespace kvsim::simt

@@ -1,0 +1,20 @@
+#include <doctest/doctest.h>
+
+#include "kernels/stream/family.h"
+#include "kernels/testing/run_cases.h"
+
+using namespace kvsim::kernels;
+
+TEST_CASE("stream kernels match their reference on the edge cases and touch exactly their floor") {
+  for (const auto& outcome : testing::expect_all_pass(stream_edge_cases())) {
+    CAPTURE(outcome.id);
+    CHECK(static_cast<double>(outcome.touched.unique_read + outcome.touched.unique_written) ==
+          outcome.floor.bytes);
+  }
+}
+
+TEST_SUITE("quick") {
+  TEST_CASE("stream kernels pass their quick cases under a permuted schedule") {
+    testing::expect_all_pass(stream_quick_cases(), {.schedule_seed = 3});
+  }
+}

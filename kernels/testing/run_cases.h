@@ -1,0 +1,28 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "kernels/host/problem.h"
+
+// Runs cases of a family under the executor, for tests.
+namespace kvsim::kernels::testing {
+
+struct Options {
+  std::uint64_t schedule_seed = 0;
+  std::uint64_t data_seed = 7;
+  bool count_bytes = true;
+};
+
+// What one variant did at one case, outputs poisoned before and all rows checked after.
+struct Outcome {
+  std::string id;
+  Floor floor;
+  Check check;
+  Touched touched;  // zeros without count_bytes
+};
+std::vector<Outcome> run_cases(Problems cases, const Options& options = {});
+
+// run_cases, and a doctest CHECK that every outcome passed, with its id and figures.
+std::vector<Outcome> expect_all_pass(Problems cases, const Options& options = {});
+
+}  // namespace kvsim::kernels::testing
