@@ -1,3 +1,4 @@
+#include "kernels/gemm/family.h"
 #include "kernels/host/problem.h"
 #include "kernels/stream/family.h"
 
@@ -6,6 +7,8 @@ namespace kvsim::kernels {
 std::span<const Family> families() {
   static const Family list[] = {
       {"stream", "bandwidth of copies", stream_edge_cases, stream_quick_cases, stream_bench_cases},
+      {"gemm", "matrix products and the rate of the matrix instruction", gemm_edge_cases,
+       gemm_quick_cases, gemm_bench_cases},
   };
   return list;
 }

@@ -11,6 +11,12 @@ struct LaunchError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// A variant that cannot run here, because a library is missing or does not know the shape; the
+// text says why. It is no failure of the variant.
+struct Unsupported : LaunchError {
+  using LaunchError::LaunchError;
+};
+
 // What one launch used. Registers, local memory and residency are known on the GPU only (0 else).
 struct LaunchFacts {
   int registers = 0, shared_bytes = 0, local_bytes = 0, blocks_per_sm = 0;

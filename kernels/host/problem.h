@@ -43,7 +43,7 @@ struct VariantInfo {
   int min_cc = 80;        // compute capability times ten
   bool cpu = true;        // runs under the executor
   bool baseline = false;  // naive: checked, timed for the ladder, no target
-  std::string plan;       // "" or the choices the host made, "splits=8"
+  std::string plan = {};  // "" or the choices the host made, "splits=8"
   int kernels = 1;        // launches of one run
 };
 
@@ -63,6 +63,7 @@ class Problem {
   virtual void prepare(Device& device, int sets, std::uint64_t seed) = 0;
   // Fills the outputs of a set with 0xff bytes, so that what is not written is NaN.
   virtual void poison(int set) = 0;
+  // Throws LaunchError, and Unsupported where the variant cannot run on this machine.
   virtual void launch(std::size_t variant, int set, Stream stream) = 0;
   // Compares the outputs of set 0 after launch(variant, 0); at most `max_rows` rows, chosen by
   // seed.

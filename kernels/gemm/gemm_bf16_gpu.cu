@@ -1,0 +1,1 @@
+#include "kernels/gemm/gemm_bf16.cuh"

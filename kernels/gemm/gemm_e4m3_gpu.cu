@@ -1,0 +1,1 @@
+#include "kernels/gemm/gemm_e4m3.cuh"
