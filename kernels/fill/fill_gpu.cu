@@ -1,0 +1,1 @@
+#include "kernels/fill/fill.cuh"
