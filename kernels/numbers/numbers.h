@@ -20,18 +20,18 @@ struct E4m3 {
   std::uint8_t bits;
 };
 
-KVSIM_FN inline float to_float(Bf16 x) {
+KVSIM_FN constexpr float to_float(Bf16 x) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(x.bits) << 16);
 }
 
 // NaN stays NaN (quieted), overflow becomes infinity as rounding says.
-KVSIM_FN inline Bf16 to_bf16(float x) {
+KVSIM_FN constexpr Bf16 to_bf16(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   if ((bits & 0x7fffffffU) > 0x7f800000U) return {static_cast<std::uint16_t>((bits >> 16) | 0x40U)};
   return {static_cast<std::uint16_t>((bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16)};
 }
 
-KVSIM_FN inline float to_float(F16 x) {
+KVSIM_FN constexpr float to_float(F16 x) {
   const std::uint32_t sign = static_cast<std::uint32_t>(x.bits & 0x8000U) << 16;
   const std::uint32_t magnitude = x.bits & 0x7fffU;
   if (magnitude >= 0x7c00U)
@@ -42,7 +42,7 @@ KVSIM_FN inline float to_float(F16 x) {
   return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(value));
 }
 
-KVSIM_FN inline F16 to_f16(float x) {
+KVSIM_FN constexpr F16 to_f16(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000U);
   const std::uint32_t magnitude = bits & 0x7fffffffU;
@@ -58,7 +58,7 @@ KVSIM_FN inline F16 to_f16(float x) {
   return {static_cast<std::uint16_t>(sign | ((rounded - 0x38000000U) >> 13))};
 }
 
-KVSIM_FN inline float to_float(E4m3 x) {
+KVSIM_FN constexpr float to_float(E4m3 x) {
   const std::uint32_t sign = static_cast<std::uint32_t>(x.bits & 0x80U) << 24;
   const std::uint32_t magnitude = x.bits & 0x7fU;
   if (magnitude == 0x7fU) return std::bit_cast<float>(sign | 0x7fc00000U);
@@ -68,7 +68,7 @@ KVSIM_FN inline float to_float(E4m3 x) {
 }
 
 // Saturates to +-448, as cvt.rn.satfinite.e4m3x2 does.
-KVSIM_FN inline E4m3 to_e4m3(float x) {
+KVSIM_FN constexpr E4m3 to_e4m3(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const auto sign = static_cast<std::uint8_t>((bits >> 24) & 0x80U);
   const std::uint32_t magnitude = bits & 0x7fffffffU;
@@ -86,7 +86,7 @@ KVSIM_FN inline E4m3 to_e4m3(float x) {
 
 // E2M1, the element of NVFP4 and MXFP4: sign and one of 0, 0.5, 1, 1.5, 2, 3, 4, 6 in the low 4
 // bits.
-KVSIM_FN inline float e2m1_to_float(std::uint32_t code) {
+KVSIM_FN constexpr float e2m1_to_float(std::uint32_t code) {
   const std::uint32_t magnitude = code & 7U;
   const float value = magnitude < 2U ? 0.5F * static_cast<float>(magnitude)
                                      : std::bit_cast<float>((magnitude << 22) + 0x3f000000U);
@@ -94,7 +94,7 @@ KVSIM_FN inline float e2m1_to_float(std::uint32_t code) {
 }
 
 // Saturates to +-6; ties go to the even code.
-KVSIM_FN inline std::uint32_t float_to_e2m1(float x) {
+KVSIM_FN constexpr std::uint32_t float_to_e2m1(float x) {
   const float magnitude = x < 0 ? -x : x;
   const std::uint32_t sign = (std::bit_cast<std::uint32_t>(x) >> 28) & 8U;
   std::uint32_t code = 0;

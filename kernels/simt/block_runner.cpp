@@ -1,9 +1,9 @@
 #include "kernels/simt/block_runner.h"
 
-#include <boost/context/detail/fcontext.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <numeric>
+#include <utility>
 
 #include "kernels/numbers/noise.h"
 #include "kernels/simt/fault.h"
@@ -12,28 +12,16 @@
 namespace kvsim::simt {
 namespace {
 
-namespace context = boost::context::detail;
-
-// Shared memory of one block, filled with the poison.
-class Arena {
- public:
-  explicit Arena(std::size_t bytes)
-      : memory_(std::aligned_alloc(128, std::max<std::size_t>(128, (bytes + 127) / 128 * 128))) {
-    if (memory_ == nullptr) throw std::bad_alloc();
-    if (bytes > 0) std::memset(memory_, 0xff, bytes);
-  }
-  Arena(const Arena&) = delete;
-  Arena& operator=(const Arena&) = delete;
-  unsigned char* data() const { return static_cast<unsigned char*>(memory_); }
-  void release() { std::free(memory_); }
-
- private:
-  void* memory_;
-};
-
-void fiber_main(context::transfer_t from) {
-  static_cast<BlockRunner*>(from.data)->enter_lane(from.fctx);
+// Shared memory of one block, filled with the poison. It has the exact size, so that
+// AddressSanitizer's red zone begins at the first byte beyond.
+unsigned char* make_arena(std::size_t bytes) {
+  void* memory = nullptr;
+  if (posix_memalign(&memory, 128, bytes > 0 ? bytes : 1) != 0) throw std::bad_alloc();
+  if (bytes > 0) std::memset(memory, 0xff, bytes);
+  return static_cast<unsigned char*>(memory);
 }
+
+void run_current_lane() { current->runner->enter_lane(); }
 
 }  // namespace
 
@@ -56,21 +44,24 @@ BlockRunner::~BlockRunner() {
 void BlockRunner::run(const Block& block) {
   block_ = block;
   if (sanitizers::thread_sanitizer()) home_fiber_ = __tsan_get_current_fiber();
-  Arena arena(block.shared_bytes);
+  arena_ = make_arena(block.shared_bytes);
   reset(block);
-  for (unsigned i = 0; i < block.threads; ++i) fibers_[i]->lane.shared = arena.data();
   sanitizers::release(&start_key_);
   schedule();
+  if (!faulted_ && !bulk_.empty())
+    fault_ = where() + ": ends with " + std::to_string(bulk_.size()) +
+             " bulk copies for which nobody waited";
   if (sanitizers::thread_sanitizer()) {
     sanitizers::switch_to(janitor_);
     sanitizers::acquire(&end_key_);
-    arena.release();
+    std::free(arena_);
     sanitizers::switch_to(home_fiber_);
   } else {
-    arena.release();
+    std::free(arena_);
   }
   if (!fault_.empty()) {
     stacks_->forget_frames();
+    acquire_results();
     throw Fault(std::exchange(fault_, ""));
   }
 }
@@ -90,20 +81,19 @@ void BlockRunner::reset(const Block& block) {
     const unsigned lanes = std::min(32U, block.threads - static_cast<unsigned>(w) * 32U);
     warp.all = lanes == 32 ? 0xffffffffU : (1U << lanes) - 1U;
     warp.ready = warp.all;
-    warp.done = 0;
     warp.open = 0;
   }
   for (unsigned i = 0; i < block.threads; ++i) {
     Fiber& fiber = *fibers_[i];
-    fiber.lane = {.thread_idx = {i, 0, 0},
-                  .block_idx = block.index,
-                  .block_dim = {block.threads, 1, 1},
-                  .grid_dim = block.grid,
-                  .index = i,
-                  .shared = nullptr,
-                  .accounting = block.accounting,
-                  .runner = this};
-    fiber.context = context::make_fcontext(stacks_->top(i), Stacks::usable_bytes(), fiber_main);
+    static_cast<Lane&>(fiber) = {.thread_idx = {i, 0, 0},
+                                 .block_idx = block.index,
+                                 .block_dim = {block.threads, 1, 1},
+                                 .grid_dim = block.grid,
+                                 .index = i,
+                                 .shared = arena_,
+                                 .accounting = block.accounting,
+                                 .runner = this};
+    fiber.context = make_context(stacks_->top(i), Stacks::usable_bytes(), run_current_lane);
     fiber.done = false;
     fiber.waiting = {};
     fiber.copies.clear();
@@ -114,8 +104,7 @@ void BlockRunner::reset(const Block& block) {
   }
   for (Barrier& barrier : barriers_) {
     barrier.arrived = 0;
-    barrier.lanes.clear();
-    barrier.lanes.reserve(block.threads);
+    barrier.lanes.fill(0);
   }
   // Grown by lanes: what is reserved here is not reallocated behind ThreadSanitizer's back.
   mbarriers_.clear();
@@ -124,79 +113,47 @@ void BlockRunner::reset(const Block& block) {
   bulk_.reserve(256);
   live_ = block.threads;
   exited_ = 0;
+  draws_ = 0;
+  faulted_ = false;
 }
 
-void BlockRunner::schedule() {
-  std::vector<unsigned> order(warps_.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::uint64_t draw = 0;
-  const auto random = [&](std::size_t below) {
-    return static_cast<unsigned>(kernels::noise_bits(block_.seed, draw++) % below);
-  };
-  while (live_ > 0 && fault_.empty()) {
-    if (block_.seed != 0)
-      for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random(i)]);
-    bool progress = false;
-    for (const unsigned w : order) {
-      Warp& warp = warps_[w];
-      const unsigned turn = block_.seed != 0 ? random(32) : 0;
-      while (warp.ready != 0 && fault_.empty()) {
-        // The first ready lane at or after `turn`, cyclically.
-        const std::uint32_t rotated =
-            warp.ready >> turn | (turn != 0 ? warp.ready << (32 - turn) : 0);
-        const unsigned lane = (static_cast<unsigned>(__builtin_ctz(rotated)) + turn) % 32;
-        warp.ready &= ~(1U << lane);
-        progress = true;
-        resume(w * 32 + lane);
-      }
-    }
-    if (!progress && !land_bulk_copies()) fault_ = deadlock_report();
-  }
-}
-
-void BlockRunner::resume(unsigned lane) {
-  Fiber& fiber = *fibers_[lane];
-  fiber.waiting = {};
-  ++switches_;
-  current = &fiber.lane;
-  if (fiber.tsan_fiber != nullptr) sanitizers::switch_to(fiber.tsan_fiber);
-  const context::transfer_t back = context::jump_fcontext(fiber.context, this);
-  if (fiber.tsan_fiber != nullptr) sanitizers::switch_to(home_fiber_);
-  fiber.context = back.fctx;
-  current = nullptr;
-}
-
-void BlockRunner::enter_lane(void* scheduler) {
-  scheduler_ = scheduler;
-  const unsigned lane = current->index;
+void BlockRunner::enter_lane() {
+  Fiber& fiber = self();
   sanitizers::acquire(&start_key_);
   block_.body(block_.args);
   sanitizers::release(&end_key_);
-  lane_done(lane);
-  context::jump_fcontext(scheduler_, nullptr);
+  lane_done(fiber);
+  leave(fiber);
+  std::abort();  // a lane that is done does not run again
 }
 
-void BlockRunner::wait_here(const char* op, Site site, std::uint32_t mask) {
-  Fiber& fiber = *fibers_[current->index];
-  fiber.waiting = {op, site, mask};
-  scheduler_ = context::jump_fcontext(scheduler_, nullptr).fctx;
-}
-
-void BlockRunner::lane_done(unsigned lane) {
-  fibers_[lane]->done = true;
-  warps_[lane / 32].done |= 1U << (lane % 32);
+void BlockRunner::lane_done(Fiber& fiber) {
+  fiber.done = true;
   --live_;
   ++exited_;
   const Barrier& barrier = barriers_[0];
-  if (barrier.arrived > 0)
-    fault_ = where() + ": thread " + std::to_string(lane) + " exits while " +
-             std::to_string(barrier.arrived) + " others wait at __syncthreads at " +
-             barrier.site.file + ":" + std::to_string(barrier.site.line);
+  if (barrier.arrived == 0) return;
+  faulted_ = true;
+  fault_ = where() + ": thread " + std::to_string(fiber.index) + " exits while " +
+           std::to_string(barrier.arrived) + " others wait at __syncthreads at " +
+           barrier.site.file + ":" + std::to_string(barrier.site.line);
 }
 
 void BlockRunner::fault(const std::string& report) {
+  faulted_ = true;
   fault_ = where() + ", thread " + std::to_string(current->index) + ": " + report;
+  sanitizers::release(&end_key_);  // the launching thread reads the text
   for (;;) wait_here("fault", {"", 0}, 0);
+}
+
+void BlockRunner::require_shared(const void* start, std::size_t bytes, const char* op, Site site) {
+  const auto at = reinterpret_cast<std::uintptr_t>(start);
+  const auto begin = reinterpret_cast<std::uintptr_t>(arena_);
+  if (at >= begin && at + bytes <= begin + block_.shared_bytes) return;
+  fault(std::string(op) + " of " + std::to_string(bytes) +
+        " bytes outside the block's shared memory at " + site.file + ":" +
+        std::to_string(site.line) + ": " + std::to_string(static_cast<std::int64_t>(at - begin)) +
+        " bytes from its start, of " + std::to_string(block_.shared_bytes));
 }
 
 void fail(const std::string& report) { current->runner->fault(report); }

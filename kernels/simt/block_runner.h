@@ -3,40 +3,17 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "kernels/simt/collectives.h"
 #include "kernels/simt/executor.h"
+#include "kernels/simt/fiber.h"
 #include "kernels/simt/lane.h"
 #include "kernels/simt/stacks.h"
 
 namespace kvsim::simt {
 
-// What a lane waits for, for reports.
-struct Waiting {
-  const char* op = nullptr;  // null: it runs or is done
-  Site site{};
-  std::uint32_t mask = 0;
-};
-
-struct PendingCopy {
-  void* shared;
-  const void* global;  // null: zeros
-};
-
-// The fiber of one thread of the block.
-struct Fiber {
-  Lane lane;
-  void* context = nullptr;
-  void* tsan_fiber = nullptr;
-  bool done = false;
-  Waiting waiting;
-  std::vector<PendingCopy> copies;  // issued by cp.async, in order; [0, landed) are done
-  std::vector<std::size_t>
-      groups;  // where each committed group ends in `copies`; [0, waited) are done
-  std::size_t landed = 0, waited = 0;
-};
+inline constexpr unsigned max_threads = 1024;
 
 // Lanes of one warp on their way to the same collective.
 struct Meeting {
@@ -48,18 +25,19 @@ struct Meeting {
 };
 
 struct Warp {
-  std::uint32_t ready = 0, done = 0, all = 0;
-  std::array<Meeting, 32> meetings;
+  std::uint32_t ready = 0, all = 0;
+  unsigned turn = 0;  // the lane that runs first
   unsigned open = 0;  // meetings[0..open) are in use or free slots among them
   unsigned next_key = 0;
   std::array<char, 16> keys{};  // addresses for ThreadSanitizer
+  std::array<Meeting, 32> meetings;
 };
 
 struct Barrier {
   unsigned arrived = 0, expected = 0;
   unsigned phase = 0;
   Site site{};
-  std::vector<unsigned> lanes;
+  std::array<std::uint32_t, max_threads / 32> lanes{};  // who waits, by warp
   std::array<char, 2> keys{};
 };
 
@@ -68,8 +46,6 @@ struct Mbarrier {
   unsigned arrivals = 0, pending = 0, parity = 0;
   std::int64_t bytes = 0;  // still to land in this phase
 };
-
-inline constexpr const char* mbar_wait_op = "mbarrier wait";
 
 struct BulkCopy {
   void* shared;
@@ -104,42 +80,54 @@ class BlockRunner {
   void arrive_at_barrier(unsigned id, unsigned threads, Site site);
   void meet(std::uint32_t mask, const char* op, Site site, void* data, Combine combine,
             bool orders_memory);
-  Fiber& fiber(unsigned lane) { return *fibers_[lane]; }
-  void init_mbarrier(std::uint64_t* bar, unsigned arrivals);
+  void require_shared(const void* start, std::size_t bytes, const char* op, Site site);
+  bool lands_early();  // may a copy that was just issued land at once?
+  void init_mbarrier(std::uint64_t* bar, unsigned arrivals, Site site);
   void arrive_at_mbarrier(std::uint64_t* bar, unsigned arrivals, std::int64_t expect, Site site);
   void wait_at_mbarrier(std::uint64_t* bar, unsigned parity, Site site);
-  void queue_bulk(const BulkCopy& copy);
+  void queue_bulk(const BulkCopy& copy, Site site);
   [[noreturn]] void fault(const std::string& report);
-  void enter_lane(void* scheduler);  // the body of a fiber
+  [[noreturn]] void enter_lane();  // the body of a fiber
 
  private:
   void reset(const Block& block);
   void schedule();
-  void resume(unsigned lane);
+  unsigned random(std::size_t below);
+  void resume(Fiber& fiber);
   void wait_here(const char* op, Site site, std::uint32_t mask);
+  void leave(Fiber& fiber);
   void make_ready(unsigned lane) { warps_[lane / 32].ready |= 1U << (lane % 32); }
-  void lane_done(unsigned lane);
+  Fiber& next_ready(unsigned warp_index);
+  void lane_done(Fiber& fiber);
   bool land_bulk_copies();
+  void land(const BulkCopy& copy, void* sanitizer_fiber);
   void complete_phase(Mbarrier& bar);
   Mbarrier& mbarrier(std::uint64_t* bar, Site site);
   std::string deadlock_report() const;
   std::string where() const;  // "block (1,0,0)"
 
   Block block_{};
+  unsigned char* arena_ = nullptr;
   std::vector<std::unique_ptr<Fiber>> fibers_;
   std::unique_ptr<Stacks> stacks_;
   std::vector<Warp> warps_;
   std::array<Barrier, 16> barriers_;
   std::vector<Mbarrier> mbarriers_;
   std::vector<BulkCopy> bulk_;
-  void* scheduler_ = nullptr;
+  Context scheduler_ = nullptr;
   void* home_fiber_ = nullptr;   // ThreadSanitizer's fiber of the OS thread
   void* janitor_ = nullptr;      // frees arenas: it alone has seen the end of the block
   void* copy_engine_ = nullptr;  // makes bulk copies
   char start_key_ = 0, end_key_ = 0, bulk_key_ = 0;
   unsigned live_ = 0, exited_ = 0;
-  std::uint64_t switches_ = 0;
+  std::uint64_t draws_ = 0, switches_ = 0;
+  bool faulted_ = false;
   std::string fault_;
 };
+
+inline constexpr const char* mbar_wait_op = "mbarrier wait";
+
+// The fiber that runs.
+inline Fiber& self() { return static_cast<Fiber&>(*current); }
 
 }  // namespace kvsim::simt

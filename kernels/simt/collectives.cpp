@@ -1,6 +1,7 @@
 #include "kernels/simt/collectives.h"
 
 #include <cstring>
+#include <utility>
 
 #include "kernels/simt/block_runner.h"
 #include "kernels/simt/fault.h"
@@ -34,12 +35,12 @@ void BlockRunner::arrive_at_barrier(unsigned id, unsigned threads, Site site) {
   char* key = &barrier.keys[barrier.phase & 1U];
   sanitizers::release(key);
   if (++barrier.arrived == threads) {
-    for (const unsigned other : barrier.lanes) make_ready(other);
-    barrier.lanes.clear();
+    for (std::size_t w = 0; w < warps_.size(); ++w)
+      warps_[w].ready |= std::exchange(barrier.lanes[w], 0U);
     barrier.arrived = 0;
     ++barrier.phase;
   } else {
-    barrier.lanes.push_back(lane);
+    barrier.lanes[lane / 32] |= 1U << (lane % 32);
     wait_here(id == 0 ? "__syncthreads" : "named barrier", site, 0);
   }
   sanitizers::acquire(key);

@@ -8,6 +8,7 @@
 
 #include "kernels/numbers/noise.h"
 #include "kernels/simt/block_runner.h"
+#include "kernels/simt/fault.h"
 #include "kernels/simt/sanitizers.h"
 
 namespace kvsim::simt {
@@ -36,6 +37,9 @@ Executor::~Executor() = default;
 
 void Executor::run(Index3 grid, unsigned threads, unsigned shared_bytes, Body body,
                    const void* args) {
+  if (threads == 0 || threads > max_threads)
+    throw Fault("a launch of " + std::to_string(threads) + " threads per block: 1 to " +
+                std::to_string(max_threads) + " are possible");
   const std::uint64_t blocks = static_cast<std::uint64_t>(grid.x) * grid.y * grid.z;
   const std::uint64_t launch_seed =
       config_.seed == 0 ? 0 : kernels::noise_bits(config_.seed, ++launches_) | 1U;

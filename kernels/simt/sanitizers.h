@@ -10,11 +10,13 @@ extern "C" {
 [[gnu::weak]] void __tsan_switch_to_fiber(void* fiber, unsigned flags);
 [[gnu::weak]] void __tsan_acquire(void* key);
 [[gnu::weak]] void __tsan_release(void* key);
+[[gnu::weak]] void __tsan_read2(void* address);
+[[gnu::weak]] void __tsan_read4(void* address);
 [[gnu::weak]] void __tsan_read8(void* address);
 [[gnu::weak]] void __tsan_read16(void* address);
 [[gnu::weak]] void __tsan_write8(void* address);
 [[gnu::weak]] void __tsan_write16(void* address);
-[[gnu::weak]] void __asan_poison_memory_region(void const volatile* address, std::size_t bytes);
+[[gnu::weak]] void __asan_loadN(void const volatile* address, std::size_t bytes);
 [[gnu::weak]] void __asan_unpoison_memory_region(void const volatile* address, std::size_t bytes);
 }
 
@@ -34,11 +36,21 @@ inline void note_read16(const void* address) {
 inline void note_write16(void* address) {
   if (&__tsan_write16 != nullptr) __tsan_write16(address);
 }
+inline void note_read2(const void* address) {
+  if (&__tsan_read2 != nullptr) __tsan_read2(const_cast<void*>(address));
+}
+inline void note_read4(const void* address) {
+  if (&__tsan_read4 != nullptr) __tsan_read4(const_cast<void*>(address));
+}
 inline void note_read8(void* address) {
   if (&__tsan_read8 != nullptr) __tsan_read8(address);
 }
 inline void note_write8(void* address) {
   if (&__tsan_write8 != nullptr) __tsan_write8(address);
+}
+// AddressSanitizer reports and ends the program where not all bytes may be read.
+inline void check_read(const void* address, std::size_t bytes) {
+  if (&__asan_loadN != nullptr) __asan_loadN(address, bytes);
 }
 // 1 = the switch itself orders nothing.
 inline void switch_to(void* fiber) {

@@ -1,2 +1,11 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
+
+int main(int argc, char** argv) {
+  doctest::Context context;
+#ifdef KVSIM_QUICK_ONLY
+  context.addFilter("test-suite", "quick");
+#endif
+  context.applyCommandLine(argc, argv);
+  return context.run();
+}
