@@ -159,4 +159,9 @@ std::optional<ReferenceError> reference_of(std::string_view kernel, std::string_
   return std::nullopt;
 }
 
+std::optional<ReferenceError> reference_of(const OperatorKey& key) {
+  if (key.framework == kvbench_framework) return std::nullopt;
+  return reference_of(key.kernel, key.gpu, key.backend, key.dtype, key.kv_dtype, key.regime);
+}
+
 }  // namespace kvsim::calibrate

@@ -2,6 +2,8 @@
 #include <optional>
 #include <string_view>
 
+#include "calibrate/fit/fit.h"
+
 namespace kvsim::calibrate {
 
 // The mean absolute error (a fraction) that predictions of a kernel are meant to stay below on rows
@@ -16,6 +18,8 @@ struct ReferenceError {
   double best() const { return tables > 0 && tables < form ? tables : form; }
 };
 // `backend` "" asks for a group over several backends, which some kernels have no figure for.
+// For kernels of engines: kvbench's are our own.
+std::optional<ReferenceError> reference_of(const OperatorKey& key);
 std::optional<ReferenceError> reference_of(std::string_view kernel, std::string_view gpu,
                                            std::string_view backend, std::string_view dtype,
                                            std::string_view kv_dtype, std::string_view regime);

@@ -59,6 +59,7 @@ class Collector {
       const Key key{figure.kernel, predictor_.gpus().id(m.gpu), m.framework, m.dtype, m.kv_dtype,
                     m.regime};
       const auto [at, fresh] = ids_.try_emplace(key, ids_.size());
+      conditions_[figure.kernel].insert(m.buffers);
       Row point{{at->second, row.place, figure.value, predictions[i].value}, has_form, place, {}};
       points_.push_back(std::move(point));
     }
@@ -80,11 +81,15 @@ class Collector {
     for (std::size_t i = 0; i < out_.groups.size(); ++i) {
       GroupErrors& g = out_.groups[i];
       g.errors = summarise(errors[i]);
-      g.target = target_of(g.kernel, g.dtype);
-      if (const auto known = reference_of(g.kernel, g.gpu, "", g.dtype, g.kv_dtype, g.regime))
-        g.reference = known->best();
+      // Targets and published errors are of the engines' kernels.
+      if (g.framework != kvbench_framework) {
+        g.target = target_of(g.kernel, g.dtype);
+        if (const auto known = reference_of(g.kernel, g.gpu, "", g.dtype, g.kv_dtype, g.regime))
+          g.reference = known->best();
+      }
       if (kernels.insert(g.kernel).second)
-        out_.conditions.push_back({g.kernel, std::string(condition(g.kernel))});
+        for (const cost::Buffers buffers : conditions_[g.kernel])
+          out_.conditions.push_back({g.kernel, std::string(condition(g.kernel, buffers))});
     }
     out_.overall = summarise(all);
     out_.skipped = skipped_.list();
@@ -123,6 +128,7 @@ class Collector {
       const Key key{figure.kernel, gpu->id,    m.framework,
                     m.dtype,       m.kv_dtype, serving_.regime(added.run)};
       const auto [at, fresh] = ids_.try_emplace(key, ids_.size());
+      conditions_[figure.kernel].insert(m.buffers);
       points_.push_back({{at->second, row.place, figure.value, 0}, false, {}, added.run});
       figures_.push_back(figure.kernel);
     }
@@ -257,6 +263,7 @@ class Collector {
   ServingPredictions serving_;
   std::vector<std::string> figures_;           // kernels of the points that are of runs
   std::deque<OperatorPredictions> operators_;  // by operator group
+  std::map<std::string, std::set<cost::Buffers>> conditions_;  // of the rows of a kernel
   std::map<Key, std::size_t> ids_;
   SkipCounter skipped_;
   std::vector<Row> points_;

@@ -33,8 +33,7 @@ Json operator_json(const calibrate::OperatorCalibration& o) {
   out["fitted"] = errors(o.fit.errors);
   out["holdout"] = errors(o.fit.holdout);
   out["roofline"] = errors(o.roofline);
-  const auto reference = calibrate::reference_of(o.key.kernel, o.key.gpu, o.key.backend,
-                                                 o.key.dtype, o.key.kv_dtype, o.key.regime);
+  const auto reference = calibrate::reference_of(o.key);
   out["reference_mape"] = reference ? Json(reference->best()) : Json();
   const auto target = calibrate::target_of(o.key.kernel, o.key.dtype);
   out["target_mape"] = target ? Json(*target) : Json();

@@ -53,8 +53,7 @@ std::string operators(const Calibration& c) {
     const calibrate::OperatorKey& k = o.key;
     if (!last.empty() && last != k.kernel) t.rule();
     last = k.kernel;
-    const auto reference =
-        calibrate::reference_of(k.kernel, k.gpu, k.backend, k.dtype, k.kv_dtype, k.regime);
+    const auto reference = calibrate::reference_of(k);
     const bool held = o.fit.holdout.n > 0;
     t.row({k.kernel, k.regime, k.gpu,
            k.version.empty() ? k.framework : k.framework + " " + k.version, k.backend, dtypes(k),

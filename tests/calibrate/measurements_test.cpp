@@ -119,18 +119,59 @@ TEST_CASE("serving rows that no model represents carry their reason") {
 
 TEST_CASE("a kvbench document gives one measurement per case") {
   const char* text =
-      R"({"schema": "kvsim.kvbench/1", "device": {"name": "NVIDIA H200"}, "results": [
-    {"kernel": "decode_paged", "variant": "mma", "dtype": {"q": "bf16", "kv": "fp8"}, "status": "ok", "time_us": {"median": 40.5}, "bytes": 1000, "flops": 0, "rotating_sets": 4},
-    {"kernel": "decode_paged", "status": "ok", "time_us": null, "bytes": 1000, "flops": 0},
-    {"kernel": "gemm", "status": "skipped_budget", "time_us": null, "bytes": 1, "flops": 2}]})";
-  const auto all = read_kvbench(config::Document::parse(text, "b.json"));
-  REQUIRE(all.size() == 3);
-  CHECK(all[0].gpu == "NVIDIA H200");
-  CHECK(all[0].dtype == "fp8");
-  CHECK(all[0].figures.at(0).value == doctest::Approx(40.5e-6));
-  CHECK(std::get<BenchCase>(all[0].shape).rotating);
+      R"({"schema": "kvsim.kvbench/1", "git": "0123456789abcdef", "device": {"name": "NVIDIA H200"}, "results": [
+    {"kernel": "decode_paged", "variant": "mma", "dtype": {"q": "bf16", "kv": "fp8"},
+     "shape": {"B": 8, "L": 4096, "Hq": 32, "Hkv": 8, "D": 128, "page": 16, "lens": "uniform"},
+     "status": "ok", "time_us": {"median": 40.5}, "bytes": 1000, "flops": 0, "rotating_sets": 4},
+    {"kernel": "copy", "variant": "naive", "dtype": {"q": "", "kv": ""}, "status": "ok", "time_us": null, "bytes": 1000, "flops": 0},
+    {"kernel": "gemm", "variant": "mma", "dtype": {"q": "bf16", "kv": "bf16"}, "shape": {"M": 1, "N": 2, "K": 3},
+     "status": "skipped_budget", "time_us": null, "bytes": 1, "flops": 2},
+    {"kernel": "mla_decode", "variant": "mma", "dtype": {"q": "bf16", "kv": "bf16"}, "shape": {"B": 1, "L": 300, "Hq": 16, "page": 64},
+     "status": "ok", "time_us": {"median": 9}, "bytes": 1, "flops": 2, "rotating_sets": 1},
+    {"kernel": "prefill", "variant": "mma", "dtype": {"q": "bf16", "kv": "bf16"}, "shape": {"B": 1, "Lq": 64, "Lk": 300, "Hq": 16, "Hkv": 4, "D": 64},
+     "status": "ok", "time_us": {"median": 9}, "bytes": 1, "flops": 2},
+    {"kernel": "decode_paged", "variant": "mma", "dtype": {"q": "bf16", "kv": "bf16"},
+     "shape": {"B": 8, "L": 4096, "Hq": 32, "Hkv": 8, "D": 128, "page": 16, "lens": "skewed"},
+     "status": "ok", "time_us": {"median": 40.5}, "bytes": 1000, "flops": 0},
+    {"kernel": "decode_paged", "variant": "simt_nosplit", "baseline": true, "dtype": {"q": "bf16", "kv": "bf16"},
+     "shape": {"B": 8}, "status": "ok", "time_us": {"median": 400}, "bytes": 1000, "flops": 0}]})";
+  std::vector<Measurement> all;
+  for (BenchRow& row : read_kvbench(config::Document::parse(text, "b.json"))) {
+    CHECK(row.place.starts_with("b.json:"));
+    all.push_back(std::move(row.measurement));
+  }
+  REQUIRE(all.size() == 7);
+  const Measurement& decode = all[0];
+  CHECK(decode.gpu == "NVIDIA H200");
+  CHECK(decode.version == "0123456789ab");
+  CHECK(decode.backend == "mma");
+  CHECK(decode.dtype == "bf16");
+  CHECK(decode.kv_dtype == "fp8");
+  CHECK(decode.buffers == cost::Buffers::cold);
+  CHECK(decode.figures.at(0).kernel == "decode_attn");
+  CHECK(decode.figures.at(0).value == doctest::Approx(40.5e-6));
+  CHECK(std::get<DecodeAttention>(decode.shape).n_kv_heads == 8);
   CHECK(all[1].unmeasured == "no time was taken");
+  CHECK(std::get<BenchCase>(all[1].shape).bytes == 1000);
+  CHECK(all[1].regime == "copy");
   CHECK(all[2].unmeasured == "status skipped_budget");
+  CHECK(std::get<Gemm>(all[2].shape).k == 3);
+  CHECK(all[3].buffers == cost::Buffers::replayed);
+  CHECK(std::get<Mla>(all[3].shape).kv_len == 300);
+  CHECK(std::get<PrefillAttention>(all[4].shape).q_len == 64);
+  CHECK(all[5].unmeasured == "sequences of several lengths (skewed)");
+  // A naive version may not stand for an operator.
+  CHECK(all[6].regime == "decode_paged");
+  CHECK(std::holds_alternative<BenchCase>(all[6].shape));
+}
+
+TEST_CASE("a kvbench case of a known operator must say its shape") {
+  const Diagnostic d = failure([] {
+    read_kvbench(config::Document::parse(
+        R"({"schema": "kvsim.kvbench/1", "device": {"name": "x"}, "results": [{"kernel": "decode_paged", "shape": {"B": 1, "L": 1, "Hq": 1.5, "Hkv": 1}, "status": "ok", "time_us": {"median": 1}, "bytes": 1, "flops": 1}]})",
+        "b.json"));
+  });
+  CHECK(d.pointer == "/results/0/shape/Hq");
 }
 
 TEST_CASE("a kvbench document with holes is refused with positions") {

@@ -31,7 +31,8 @@ constexpr double warm = 0.15;
 constexpr std::size_t most_growing = 2000;  // rows whose growth is looked at, about
 
 std::vector<const cost::Form*> rivals(std::string_view kernel, std::span<const Sample> samples,
-                                      const cost::Device& device, std::string_view only) {
+                                      const cost::Device& device, const FitOptions& options) {
+  const std::string_view only = options.form;
   std::vector<const cost::Form*> out;
   const cost::Form* baseline = nullptr;
   for (const cost::Form& f : cost::forms()) {
@@ -40,7 +41,7 @@ std::vector<const cost::Form*> rivals(std::string_view kernel, std::span<const S
     if (only.empty() && f.runs_on && !f.runs_on(device)) continue;
     (f.name == cost::baseline_form ? void(baseline = &f) : out.push_back(&f));
   }
-  if (out.empty() && baseline) out.push_back(baseline);
+  if ((out.empty() || options.roofline_competes) && baseline) out.push_back(baseline);
   KVSIM_CHECK(!out.empty(), "no form for kernel {}", kernel);
   return out;
 }
@@ -77,9 +78,8 @@ struct Problem {
       std::vector<double> values(x.size());
       for (std::size_t j = 0; j < x.size(); ++j) values[j] = std::exp(x[j]);
       for (std::size_t i = 0; i < samples.size(); ++i)
-        out[i] =
-            std::log(form.microseconds(samples[i].shape, device, values, cost::Buffers::replayed) /
-                     samples[i].microseconds);
+        out[i] = std::log(form.microseconds(samples[i].shape, device, values, samples[i].buffers) /
+                          samples[i].microseconds);
       for (std::size_t j = 0; j < origin.size(); ++j)
         out[samples.size() + j] = pull * (x[j] - origin[j]);
     };
@@ -186,7 +186,7 @@ cost::FitErrors errors_of(const cost::OperatorModel& model, std::span<const Samp
   if (samples.empty()) return out;
   std::vector<double> ape;
   for (const Sample& s : samples) {
-    const double e = model.microseconds(s.shape, cost::Buffers::replayed) / s.microseconds - 1;
+    const double e = model.microseconds(s.shape, s.buffers) / s.microseconds - 1;
     ape.push_back(std::abs(e)), out.bias += e, out.mape += std::abs(e);
   }
   out.bias /= static_cast<double>(out.n), out.mape /= static_cast<double>(out.n);
@@ -202,7 +202,7 @@ cost::OperatorFit fit_operator(std::string_view kernel, std::span<const Sample> 
   const std::span<const Sample> all(samples);
 
   std::vector<Rival> left;
-  for (const cost::Form* form : rivals(kernel, samples, device, options.form))
+  for (const cost::Form* form : rivals(kernel, samples, device, options))
     left.push_back({form, {}});
   for (const Round& round : rounds)
     if (&round == &rounds.back() || left.size() > round.kept)
@@ -234,10 +234,10 @@ cost::OperatorFit fit_operator(std::string_view kernel, std::span<const Sample> 
       const auto us = [&](cost::Buffers buffers) {
         return best_form->microseconds(s.shape, device, fit.parameters, buffers);
       };
-      const double replayed = us(cost::Buffers::replayed);
-      const double gain = std::log(us(cost::Buffers::cold) / replayed) / warm;
-      residuals.push_back({best_form->features(s.shape), std::log(s.microseconds / replayed),
-                           1 / (1 + gain * gain)});
+      const double fitted = us(s.buffers);
+      const double gain = std::log(us(cost::Buffers::cold) / fitted) / warm;
+      residuals.push_back(
+          {best_form->features(s.shape), std::log(s.microseconds / fitted), 1 / (1 + gain * gain)});
     }
     const std::vector<Growth> growths =
         growths_of(*best_form, all, device, fit.parameters, fit.low, fit.high);
@@ -247,7 +247,7 @@ cost::OperatorFit fit_operator(std::string_view kernel, std::span<const Sample> 
   fit.errors = errors_of(model, all);
   std::vector<double> logs;
   for (const Sample& s : all)
-    logs.push_back(std::log(s.microseconds / model.microseconds(s.shape, cost::Buffers::replayed)));
+    logs.push_back(std::log(s.microseconds / model.microseconds(s.shape, s.buffers)));
   std::ranges::sort(logs);
   for (const double share : {0.05, 0.25, 0.5, 0.75, 0.95})
     fit.log_quantiles.push_back(quantile(logs, share));

@@ -15,17 +15,20 @@ namespace kvsim::calibrate {
 struct Sample {
   cost::Shape shape;
   double microseconds = 0;
+  cost::Buffers buffers = cost::Buffers::replayed;  // the condition it was measured in
 };
 
 struct FitOptions {
   bool tables = true;
-  std::string_view form;                    // only this one; empty: the rival that fits best
+  std::string_view form;  // only this one; empty: the rival that fits best
+  // The plain roofline competes too: for kernels that are written to be nothing else.
+  bool roofline_competes = false;
   const cost::OperatorFit* near = nullptr;  // a fit whose parameters are tried as a start too
   int starts = 4;
   std::uint64_t seed = 1;
 };
 
-// Rows are taken as replayed. Fills everything but the labels and the holdout. Deterministic.
+// Fills everything but the labels and the holdout. Deterministic.
 // Requires at least one sample, and a form for the kernel.
 cost::OperatorFit fit_operator(std::string_view kernel, std::span<const Sample> samples,
                                const cost::Device& device, const FitOptions& options = {});

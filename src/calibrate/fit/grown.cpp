@@ -35,6 +35,7 @@ struct Grow {
   bool operator()(cost::Collective& s) const { return one(s.bytes); }
   bool operator()(cost::ExpertExchange& s) const { return one(s.tokens); }
   bool operator()(cost::Elementwise& s) const { return one(s.rows); }
+  bool operator()(cost::Stated&) const { return false; }
 };
 
 }  // namespace

@@ -155,8 +155,8 @@ OperatorShape shape(const LayerOp& s, const Measurement&) {
   return refuse("operation \"" + s.op + "\" has no formula");
 }
 
-OperatorShape shape(const BenchCase&, const Measurement&) {
-  return refuse("a kvbench case states its own bytes and flops");
+OperatorShape shape(const BenchCase& s, const Measurement&) {
+  return {cost::Stated{s.bytes, s.flops}, {}};
 }
 OperatorShape shape(const Serving&, const Measurement&) { return refuse("a serving run"); }
 

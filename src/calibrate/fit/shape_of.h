@@ -6,8 +6,7 @@
 
 namespace kvsim::calibrate {
 
-// What a kernel row asks of the operators' forms, or why there is no form for it. Not for Serving
-// and BenchCase.
+// What a kernel row asks of the operators' forms, or why there is no form for it. Not for Serving.
 struct OperatorShape {
   cost::Shape shape;
   std::string unrepresentable;

@@ -52,8 +52,9 @@ void read_measurements(std::vector<MeasurementFile> files, const Each& each) {
       const auto document =
           config::Document::parse(std::move(file.text), file.name, config::Comments::forbidden);
       std::uint64_t index = 0;
-      for (Measurement& m : read_kvbench(document))
-        each({std::move(m), file.name, random::mix(random::hash_name("kvbench"), index++)});
+      for (BenchRow& row : read_kvbench(document))
+        each({std::move(row.measurement), std::move(row.place),
+              random::mix(random::hash_name("kvbench"), index++)});
     } catch (const InputError& error) {
       for (const Diagnostic& d : error.diagnostics()) diagnostics.add(d);
     }

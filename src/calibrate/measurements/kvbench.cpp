@@ -2,63 +2,36 @@
 
 #include <fmt/format.h>
 
+#include "calibrate/measurements/kvbench_shape.h"
 #include "config/reader.h"
 
 namespace kvsim::calibrate {
 namespace {
 
-using config::Kind;
 using config::Value;
 
-// The member of that name and kind, or an invalid value and a diagnostic.
-Value member(Value object, std::string_view name, bool right_kind(Value), std::string_view wanted,
-             Diagnostics& diagnostics) {
-  const Value v = object.find(name);
-  if (!v.exists()) {
-    diagnostics.add(
-        object.diagnostic("missing-field", fmt::format("required field \"{}\" is missing", name)));
-    return {};
-  }
-  if (right_kind(v)) return v;
-  diagnostics.add(v.diagnostic(
-      "wrong-type", fmt::format("{}: expected {}, found {}", name, wanted, v.describe())));
-  return {};
-}
-bool is_text(Value v) { return v.is_string() && !v.string().empty(); }
 bool is_object(Value v) { return v.is_object(); }
 bool is_list(Value v) { return v.is_array(); }
-bool is_amount(Value v) {
-  return (v.kind() == Kind::integer || v.kind() == Kind::number) && v.number() >= 0;
-}
 bool is_object_or_null(Value v) { return v.is_object() || v.is_null(); }
-
-// The KV type where the case names one, else whatever single type it names.
-std::string dtype_of(Value result) {
-  const Value dtype = result.find("dtype");
-  if (!dtype.exists()) return "";
-  if (dtype.is_string()) return dtype.string();
-  if (!dtype.is_object()) return "";
-  for (const char* name : {"kv", "q"})
-    if (const Value v = dtype.find(name); v.exists() && v.is_string()) return v.string();
-  return "";
-}
 
 Measurement read_case(Value result, Diagnostics& diagnostics) {
   Measurement m;
-  if (const Value v = member(result, "kernel", is_text, "a name", diagnostics); v.exists())
-    m.figures = {{v.string(), 0}};
+  const Value kernel = member(result, "kernel", is_text, "a name", diagnostics);
   if (const Value v = result.find("variant"); v.exists() && v.is_string()) m.backend = v.string();
-  m.dtype = dtype_of(result);
-  BenchCase shape;
+  BenchCase work;
   if (const Value v = member(result, "bytes", is_amount, "a number of bytes", diagnostics);
       v.exists())
-    shape.bytes = v.number();
+    work.bytes = v.number();
   if (const Value v = member(result, "flops", is_amount, "a number of operations", diagnostics);
       v.exists())
-    shape.flops = v.number();
-  if (const Value v = result.find("rotating_sets"); v.exists() && is_amount(v))
-    shape.rotating = v.number() > 1;
-  m.shape = shape;
+    work.flops = v.number();
+  if (const Value v = result.find("rotating_sets"); v.exists() && is_amount(v) && v.number() > 1)
+    m.buffers = cost::Buffers::cold;
+  const Value naive = result.find("baseline");
+  const auto role = naive.exists() && naive.kind() == config::Kind::boolean && naive.boolean()
+                        ? Role::baseline
+                        : Role::operator_kernel;
+  if (kernel.exists()) read_shape(kernel.string(), role, result, work, m, diagnostics);
   const Value status = member(result, "status", is_text, "a word", diagnostics);
   const Value time = member(result, "time_us", is_object_or_null, "an object or null", diagnostics);
   if (!status.exists() || !time.exists() || m.figures.empty()) return m;
@@ -80,7 +53,7 @@ Measurement read_case(Value result, Diagnostics& diagnostics) {
 
 }  // namespace
 
-std::vector<Measurement> read_kvbench(const config::Document& document) {
+std::vector<BenchRow> read_kvbench(const config::Document& document) {
   Diagnostics diagnostics;
   const Value root = document.root();
   if (!root.is_object())
@@ -88,12 +61,14 @@ std::vector<Measurement> read_kvbench(const config::Document& document) {
                                      fmt::format("expected an object, found {}", root.describe())));
   config::check_schema(root, kvbench_schema, diagnostics);
   diagnostics.throw_if_errors();
-  std::string gpu;
+  std::string gpu, version;
+  if (const Value git = root.find("git"); git.exists() && git.is_string())
+    version = git.string().substr(0, 12);
   if (const Value device = member(root, "device", is_object, "an object", diagnostics);
       device.exists())
     if (const Value name = member(device, "name", is_text, "a name", diagnostics); name.exists())
       gpu = name.string();
-  std::vector<Measurement> out;
+  std::vector<BenchRow> out;
   if (const Value results = member(root, "results", is_list, "a list", diagnostics);
       results.exists())
     for (std::size_t i = 0; i < results.size(); ++i) {
@@ -103,8 +78,10 @@ std::vector<Measurement> read_kvbench(const config::Document& document) {
             "wrong-type", fmt::format("expected an object, found {}", result.describe())));
         continue;
       }
-      out.push_back(read_case(result, diagnostics));
-      out.back().gpu = gpu, out.back().framework = "kvbench";
+      const std::string origin = result.origin();
+      out.push_back({read_case(result, diagnostics), origin.substr(0, origin.rfind(':'))});
+      Measurement& m = out.back().measurement;
+      m.gpu = gpu, m.framework = kvbench_framework, m.version = version;
     }
   diagnostics.throw_if_errors();
   return out;

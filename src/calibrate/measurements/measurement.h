@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "cost/operators/form.h"
+
 // What a row of a measurement file says, whatever file it came from. Counts are those of one GPU
 // unless a name says otherwise; the columns they come from are named as in the files.
 namespace kvsim::calibrate {
@@ -56,7 +58,6 @@ struct LayerOp {
 // A case of kvbench, which states the bytes and flops of its own kernel.
 struct BenchCase {
   double bytes = 0, flops = 0;
-  bool rotating = false;  // over buffer sets that do not fit the L2 cache together
 };
 // A serving run end to end.
 struct Serving {
@@ -77,12 +78,17 @@ struct Figure {
   double value = 0;  // seconds; tokens per second and GPU for e2e_throughput
 };
 
+// What the rows of kvbench, our own kernels, carry as their framework.
+inline constexpr std::string_view kvbench_framework = "kvbench";
+
 struct Measurement {
   std::string gpu;  // as the file spells it
   std::string framework, version, backend;
   std::string dtype, kv_dtype;  // as the file spells them; kv_dtype "" where it has none
   std::string regime;           // a phase or operation within the kernel; "" = one only
   Shape shape;
+  // Cold: the measurement rotated over buffer sets that do not fit the L2 cache together.
+  cost::Buffers buffers = cost::Buffers::replayed;
   std::vector<Figure> figures;
   std::string unmeasured;  // why the row has no figure ("skipped_budget"); "" = it has
 };

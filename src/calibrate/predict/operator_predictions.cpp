@@ -36,7 +36,9 @@ void OperatorPredictions::fit_the_others() {
   scored_.assign(rows_.samples.size(), 0);
   for (const std::size_t row : parts.held_rows) scored_[row] = 1;
   if (parts.kept.size() < fewest_to_fit || parts.held.empty()) return;
-  adopt(fit_operator(rows_.key.kernel, parts.kept, rows_.device, {}), "fitted");
+  FitOptions options;
+  options.roofline_competes = rows_.key.framework == kvbench_framework;
+  adopt(fit_operator(rows_.key.kernel, parts.kept, rows_.device, options), "fitted");
 }
 
 void OperatorPredictions::predict() {
@@ -44,7 +46,7 @@ void OperatorPredictions::predict() {
   seconds_.resize(rows_.samples.size());
   for (std::size_t i = 0; i < seconds_.size(); ++i)
     if (is_scored(i))
-      seconds_[i] = 1e-6 * model_->microseconds(rows_.samples[i].shape, cost::Buffers::replayed);
+      seconds_[i] = 1e-6 * model_->microseconds(rows_.samples[i].shape, rows_.samples[i].buffers);
   build_neighbours();
   if (options_.mode != CostMode::table) return;
   for (std::size_t i = 0; i < seconds_.size(); ++i)
@@ -82,8 +84,7 @@ std::string OperatorPredictions::reason(std::size_t row) const {
   std::vector<std::string> reasons;
   if (const double octaves = model_->octaves_outside(s.shape); octaves > 0.05)
     reasons.push_back(fmt::format("{:.1f} octaves outside the calibrated range", octaves));
-  const double own =
-      std::log(s.microseconds / model_->microseconds(s.shape, cost::Buffers::replayed));
+  const double own = std::log(s.microseconds / model_->microseconds(s.shape, s.buffers));
   const Neighbours::Look near = neighbours_->look(model_->form().features(s.shape), among_[row]);
   if (near.points >= 3 && near.distance < 1.5) {
     if (std::abs(own - near.median) > 0.6 * std::abs(own))
@@ -94,7 +95,7 @@ std::string OperatorPredictions::reason(std::size_t row) const {
   } else if (near.points > 0) {
     reasons.push_back("no measured neighbour within 1.5 octaves");
   }
-  const double warm = model_->microseconds(s.shape, cost::Buffers::replayed),
+  const double warm = model_->microseconds(s.shape, s.buffers),
                cold = model_->microseconds(s.shape, cost::Buffers::cold);
   if (warm < 0.85 * cold)
     reasons.push_back(fmt::format("L2-warm: {:.0f}% under cold", 100 * (1 - warm / cold)));

@@ -37,12 +37,17 @@ std::vector<Prediction> Predictor::predict(const Measurement& m) {
   const WorkPlan plan = plan_of(m, *found);
   if (!plan.unrepresentable.empty()) return refuse(plan.unrepresentable);
   double total = 0;
-  for (const Work& w : plan.work) total += seconds(w, *found);
+  for (Work w : plan.work) {
+    if (m.buffers == cost::Buffers::cold) w.replayed = 0;
+    total += seconds(w, *found);
+  }
   for (Prediction& p : out) p.value = total;
   return out;
 }
 
-std::string_view condition(std::string_view kernel) {
+std::string_view condition(std::string_view kernel, cost::Buffers buffers) {
+  if (buffers == cost::Buffers::cold)
+    return "rotated over buffer sets that together do not fit the L2 cache: cold, as in simulation";
   if (kernel == "comm" || kernel == "moe_a2a") return "collectives repeated on idle links";
   if (kernel == "e2e_ttft" || kernel == "e2e_tpot")
     return "closed loop at the stated concurrency, ten times as many prompts, prefix caching off";

@@ -28,7 +28,7 @@ class Predictor {
   Gpus gpus_;
 };
 
-// The condition under which the rows of a kernel were measured, as a sentence for reports.
-std::string_view condition(std::string_view kernel);
+// The condition under which rows of a kernel were measured, as a sentence for reports.
+std::string_view condition(std::string_view kernel, cost::Buffers buffers);
 
 }  // namespace kvsim::calibrate

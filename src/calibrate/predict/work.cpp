@@ -27,7 +27,7 @@ WorkPlan plan(const BenchCase& shape, const Measurement& m) {
   const auto format = find_format(m.dtype);
   Work w;
   w.bytes = shape.bytes, w.flops = shape.flops, w.floor = bench_floor;
-  if (!shape.rotating) w.replayed = w.resident = shape.bytes;
+  w.replayed = w.resident = shape.bytes;
   if (format) w.operands = format->operands;
   w.matrix_share = cost::roofline::attention_share;
   return {{w}, {}};

@@ -24,8 +24,7 @@ void find_outliers(OperatorCalibration& out, const OperatorRows& rows,
   std::vector<Outlier> far;
   for (std::size_t i = 0; i < rows.samples.size(); ++i) {
     const Sample& s = rows.samples[i];
-    const Outlier o{rows.places[i], s.microseconds,
-                    model.microseconds(s.shape, cost::Buffers::replayed)};
+    const Outlier o{rows.places[i], s.microseconds, model.microseconds(s.shape, s.buffers)};
     if (o.factor() > outlier_factor || o.factor() < 1 / outlier_factor) far.push_back(o);
   }
   out.outliers = static_cast<std::int64_t>(far.size());
@@ -54,8 +53,7 @@ double coverage_of(const cost::OperatorModel& model, const cost::OperatorFit& fi
                    const std::vector<Sample>& samples) {
   std::size_t inside = 0;
   for (const Sample& s : samples) {
-    const double log =
-        std::log(s.microseconds / model.microseconds(s.shape, cost::Buffers::replayed));
+    const double log = std::log(s.microseconds / model.microseconds(s.shape, s.buffers));
     inside += log >= fit.log_quantiles.front() && log <= fit.log_quantiles.back();
   }
   return static_cast<double>(inside) / static_cast<double>(samples.size());
@@ -64,7 +62,7 @@ double coverage_of(const cost::OperatorModel& model, const cost::OperatorFit& fi
 std::vector<double> log_ratios(const cost::OperatorModel& model, std::span<const Sample> samples) {
   std::vector<double> out;
   for (const Sample& s : samples)
-    out.push_back(std::log(s.microseconds / model.microseconds(s.shape, cost::Buffers::replayed)));
+    out.push_back(std::log(s.microseconds / model.microseconds(s.shape, s.buffers)));
   return out;
 }
 
@@ -154,12 +152,13 @@ OperatorCalibration calibrate_operator(const OperatorRows& rows, double holdout,
   out.key = rows.key;
   FitOptions baseline, whole;
   baseline.form = cost::baseline_form;
+  whole.roofline_competes = rows.key.framework == kvbench_framework;
   const Training parts = split(rows, holdout, seed);
   cost::OperatorFit first;
   cost::FitErrors held;
   std::vector<double> unseen;
   if (parts.kept.size() >= few_rows && !parts.held.empty()) {
-    first = fit_operator(rows.key.kernel, parts.kept, rows.device, {});
+    first = fit_operator(rows.key.kernel, parts.kept, rows.device, whole);
     const cost::OperatorModel model(first, rows.device);
     held = errors_of(model, parts.held);
     unseen = log_ratios(model, parts.held);

@@ -23,7 +23,7 @@ bool RowGroups::add(const MeasuredRow& row, Place& place, std::string& why) {
   if (fresh) groups_.push_back({at->first, cost::device_of(*gpu), {}, {}, {}});
   OperatorRows& group = groups_[at->second];
   place = {at->second, group.samples.size()};
-  group.samples.push_back({shape.shape, 1e6 * m.figures.front().value});
+  group.samples.push_back({shape.shape, 1e6 * m.figures.front().value, m.buffers});
   group.places.push_back(row.place);
   group.keys.push_back(row.key);
   return true;

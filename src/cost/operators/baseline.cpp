@@ -88,6 +88,7 @@ struct WorkOf {
     return {0, 0, s.tokens * s.hidden * (s.dispatch ? 1 + 4.0 / 128 : 2) * exchange_targets(s)};
   }
   Work operator()(const Elementwise& s) const { return {s.bytes(), 0, 0}; }
+  Work operator()(const Stated& s) const { return {s.bytes, s.flops, 0}; }
 };
 
 constexpr double per_us = 1e3, tera_per_us = 1e6;  // GB/s and TFLOP/s in bytes and flops per us
@@ -129,7 +130,7 @@ constexpr Form link(std::string_view kernel) {
   return {kernel,          baseline_form, summary,       nullptr,
           link_parameters, link_us,       link_features, link_names};
 }
-constexpr std::array<Form, 11> table{local("gemm"),
+constexpr std::array<Form, 12> table{local("gemm"),
                                      local("decode_attn"),
                                      local("prefill_attn"),
                                      local("mla"),
@@ -139,7 +140,8 @@ constexpr std::array<Form, 11> table{local("gemm"),
                                      link("comm"),
                                      link("moe_a2a"),
                                      local("memops"),
-                                     local("vidur_layer_ops")};
+                                     local("vidur_layer_ops"),
+                                     local("bench")};
 
 }  // namespace
 

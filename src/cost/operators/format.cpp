@@ -8,7 +8,7 @@ namespace kvsim::cost {
 
 std::optional<Format> find_format(std::string_view dtype) {
   using spec::DType;
-  static constexpr std::array<std::pair<std::string_view, Format>, 14> formats{{
+  static constexpr std::array<std::pair<std::string_view, Format>, 16> formats{{
       {"bf16", {}},
       {"bfloat16", {}},
       {"fp16", {}},
@@ -19,6 +19,8 @@ std::optional<Format> find_format(std::string_view dtype) {
       {"fp8_block", {1 + 4.0 / (128 * 128), 1 + 4.0 / 128, DType::fp8, true}},
       {"int8", {1, 1, DType::int8, true}},
       {"nvfp4", {0.5625, 0.5625, DType::fp4, true}},
+      {"int4", {0.5 + 4.0 / 64, 2, DType::bfloat16, false}},
+      {"kivi2", {0.25 + 4.0 / 32, 2, DType::bfloat16, false}},
       {"int4_wo", {0.5 + 2.0 / 128, 2, DType::bfloat16, false}},
       {"w4a16_mxfp4", {0.5 + 1.0 / 32, 2, DType::bfloat16, false}},
       {"w4a8_mxfp4_mxfp8", {0.5 + 1.0 / 32, 1 + 1.0 / 32, DType::fp8, true}},

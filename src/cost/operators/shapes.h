@@ -75,8 +75,13 @@ struct Elementwise {
   double bytes() const { return rows * row_bytes; }
 };
 
+// A kernel that states itself what it moves and computes (kvbench).
+struct Stated {
+  double bytes = 0, flops = 0;
+};
+
 using Shape = std::variant<Gemm, DecodeAttention, PrefillAttention, Mla, MlaModule, MlaBmm,
-                           ExpertMlp, Collective, ExpertExchange, Elementwise>;
+                           ExpertMlp, Collective, ExpertExchange, Elementwise, Stated>;
 
 // (query, key) pairs of `q` causal queries at the end of `kv` keys, the last `window` of them
 // visible (0 = all).
