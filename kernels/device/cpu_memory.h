@@ -75,4 +75,31 @@ inline std::uint32_t unpack_e4m3x2(std::uint16_t two) {
                   to_float(E4m3{static_cast<std::uint8_t>(two >> 8)}));
 }
 
+inline std::uint16_t pack_e4m3x2(float lo, float hi) {
+  return static_cast<std::uint16_t>(to_e4m3(lo).bits | to_e4m3(hi).bits << 8);
+}
+
+// The sum is exact in double for all but far apart exponents, where its rounding is 2^-42 of the
+// last place.
+inline std::uint32_t fma_f16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  const auto half = [](std::uint32_t word, int shift) {
+    return static_cast<double>(to_float(F16{static_cast<std::uint16_t>(word >> shift)}));
+  };
+  const auto one = [&](int shift) {
+    return static_cast<float>(half(a, shift) * half(b, shift) + half(c, shift));
+  };
+  return pack_f16(one(0), one(16));
+}
+
+inline std::uint32_t byte_perm(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
+  const std::uint64_t both = a | static_cast<std::uint64_t>(b) << 32;
+  std::uint32_t out = 0;
+  for (unsigned i = 0; i < 4; ++i)
+    out |= static_cast<std::uint32_t>((both >> (8 * ((selector >> (4 * i)) & 7U))) & 0xffU)
+           << (8 * i);
+  return out;
+}
+
+inline int round_to_int(float x) { return static_cast<int>(std::nearbyint(x)); }
+
 }  // namespace kvsim::kernels::cpu

@@ -30,6 +30,10 @@ struct alignas(16) Words4 {
   std::uint32_t word[4];
 };
 
+struct alignas(8) Words2 {
+  std::uint32_t word[2];
+};
+
 struct Dim3 {
   unsigned x = 1, y = 1, z = 1;
 };

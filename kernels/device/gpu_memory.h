@@ -93,4 +93,27 @@ __device__ inline std::uint32_t unpack_e4m3x2(std::uint16_t two) {
 #endif
 }
 
+__device__ inline std::uint16_t pack_e4m3x2(float lo, float hi) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+  std::uint16_t out;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(out) : "f"(hi), "f"(lo));
+  return out;
+#else
+  return static_cast<std::uint16_t>(to_e4m3(lo).bits | to_e4m3(hi).bits << 8);
+#endif
+}
+
+__device__ inline std::uint32_t fma_f16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  std::uint32_t out;
+  asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(out) : "r"(a), "r"(b), "r"(c));
+  return out;
+}
+
+__device__ inline std::uint32_t byte_perm(std::uint32_t a, std::uint32_t b,
+                                          std::uint32_t selector) {
+  return __byte_perm(a, b, selector);
+}
+
+__device__ inline int round_to_int(float x) { return __float2int_rn(x); }
+
 }  // namespace kvsim::kernels::gpu

@@ -19,6 +19,10 @@
 //   ex2(x)                        2^x, approximate
 //   pack_bf16(lo, hi), pack_f16   two floats to one 32-bit register, lo in the low half
 //   unpack_e4m3x2(two)            two E4M3 bytes to two halves (f16x2)
+//   pack_e4m3x2(lo, hi)           two floats to two E4M3 bytes, saturating
+//   fma_f16x2(a, b, c)            a b + c for both halves, rounded once
+//   byte_perm(a, b, selector)     byte i of the result is byte (selector >> 4 i) & 7 of b:a
+//   round_to_int(x)               the nearest integer, ties to even
 //   atomic_add, atomic_max        global memory, acquire-release; returns the old value
 //   prefetch_l2(p)                asks for the 128-byte line of p
 //   mbar_init, mbar_expect_tx, mbar_arrive, mbar_wait, bulk_g2s

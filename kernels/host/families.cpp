@@ -1,5 +1,6 @@
 #include "kernels/gemm/family.h"
 #include "kernels/host/problem.h"
+#include "kernels/quantized/family.h"
 #include "kernels/stream/family.h"
 
 namespace kvsim::kernels {
@@ -9,6 +10,8 @@ std::span<const Family> families() {
       {"stream", "bandwidth of copies", stream_edge_cases, stream_quick_cases, stream_bench_cases},
       {"gemm", "matrix products and the rate of the matrix instruction", gemm_edge_cases,
        gemm_quick_cases, gemm_bench_cases},
+      {"quantized", "quantise and pack, decode over quantised keys and values",
+       quantized_edge_cases, quantized_quick_cases, quantized_bench_cases},
   };
   return list;
 }

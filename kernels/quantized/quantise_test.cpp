@@ -1,0 +1,21 @@
+#include <doctest/doctest.h>
+
+#include "kernels/quantized/family.h"
+#include "kernels/testing/run_cases.h"
+
+using namespace kvsim::kernels;
+
+TEST_CASE("quantise kernels make the bytes of their reference and touch no more than their floor") {
+  for (const auto& outcome : testing::expect_all_pass(quantized_edge_cases())) {
+    CAPTURE(outcome.id);
+    const auto bytes =
+        static_cast<double>(outcome.touched.unique_read + outcome.touched.unique_written);
+    CHECK(bytes <= 1.05 * outcome.floor.bytes + 64);
+  }
+}
+
+TEST_SUITE("quick") {
+  TEST_CASE("quantise kernels pass their quick cases under a permuted schedule") {
+    testing::expect_all_pass(quantized_quick_cases(), {.schedule_seed = 3});
+  }
+}
