@@ -1,5 +1,6 @@
 #include "kernels/gemm/family.h"
 #include "kernels/host/problem.h"
+#include "kernels/latency/family.h"
 #include "kernels/quantized/family.h"
 #include "kernels/stream/family.h"
 
@@ -7,7 +8,10 @@ namespace kvsim::kernels {
 
 std::span<const Family> families() {
   static const Family list[] = {
-      {"stream", "bandwidth of copies", stream_edge_cases, stream_quick_cases, stream_bench_cases},
+      {"stream", "bandwidth of copies, reads and writes", stream_edge_cases, stream_quick_cases,
+       stream_bench_cases},
+      {"latency", "dependent loads and empty launches", latency_edge_cases, latency_quick_cases,
+       latency_bench_cases},
       {"gemm", "matrix products and the rate of the matrix instruction", gemm_edge_cases,
        gemm_quick_cases, gemm_bench_cases},
       {"quantized", "quantise and pack, decode over quantised keys and values",

@@ -1,41 +1,24 @@
-#include <vector>
-
-#include "kernels/host/array.h"
-#include "kernels/host/compare.h"
-#include "kernels/numbers/noise.h"
 #include "kernels/stream/family.h"
 #include "kernels/stream/stream.h"
+#include "kernels/stream/stream_problem.h"
 
 namespace kvsim::kernels {
 namespace {
 
 // A row is one vector of 16 bytes.
-class CopyProblem final : public Problem {
+class CopyProblem final : public StreamProblem {
  public:
-  explicit CopyProblem(std::int64_t bytes) : words_(bytes / 16) {
-    info_ = {
-        .kernel = "copy", .q_dtype = "", .kv_dtype = "", .acc_dtype = "", .shape = {{"N", bytes}}};
-  }
+  explicit CopyProblem(std::int64_t bytes) : StreamProblem("copy", bytes) {}
 
-  const CaseInfo& info() const override { return info_; }
-  Floor floor() const override { return {32.0 * static_cast<double>(words_), 0, "2*N"}; }
-  std::vector<VariantInfo> variants() const override {
-    std::vector<VariantInfo> out;
-    for (const auto& v : cpu::copy_variants())
-      out.push_back({.name = v.name, .min_cc = v.min_cc, .baseline = v.baseline});
-    return out;
-  }
-  double set_bytes() const override { return floor().bytes; }
+  Floor floor() const override { return {2 * bytes(), 0, "2*N"}; }
+  std::vector<VariantInfo> variants() const override { return infos(cpu::copy_variants()); }
 
   void prepare(Device& device, int sets, std::uint64_t seed) override {
     device_ = &device;
-    std::vector<Words4> words(static_cast<std::size_t>(words_));
-    for (std::size_t i = 0; i < words.size(); ++i)
-      for (std::size_t j = 0; j < 4; ++j)
-        words[i].word[j] = static_cast<std::uint32_t>(noise_bits(seed, 4 * i + j));
     for (int s = 0; s < sets; ++s) {
-      from_.emplace_back(device, std::span<const Words4>(words));
-      to_.emplace_back(device, words.size());
+      from_.emplace_back(device, count());
+      fill_bits(device, from_.back(), seed);
+      to_.emplace_back(device, count());
     }
   }
   void poison(int set) override { to_[static_cast<std::size_t>(set)].fill_bytes(0xff); }
@@ -56,22 +39,13 @@ class CopyProblem final : public Problem {
   }
 
  private:
-  std::int64_t words_;
-  CaseInfo info_;
-  Device* device_ = nullptr;
   std::vector<Array<Words4>> from_, to_;
 };
 
-Problems copies(std::initializer_list<std::int64_t> sizes) {
-  Problems out;
-  for (const std::int64_t bytes : sizes) out.push_back(std::make_unique<CopyProblem>(bytes));
-  return out;
-}
-
 }  // namespace
 
-Problems stream_edge_cases() { return copies({0, 16, 4080, 4096, 4112, 16368, 16400, 1 << 20}); }
-Problems stream_quick_cases() { return copies({1 << 16}); }
-Problems stream_bench_cases() { return copies({std::int64_t{1} << 31, 1 << 26}); }
+std::unique_ptr<Problem> make_copy(std::int64_t bytes) {
+  return std::make_unique<CopyProblem>(bytes);
+}
 
 }  // namespace kvsim::kernels

@@ -8,8 +8,10 @@ using namespace kvsim::kernels;
 TEST_CASE("stream kernels match their reference on the edge cases and touch exactly their floor") {
   for (const auto& outcome : testing::expect_all_pass(stream_edge_cases())) {
     CAPTURE(outcome.id);
-    CHECK(static_cast<double>(outcome.touched.unique_read + outcome.touched.unique_written) ==
-          outcome.floor.bytes);
+    const auto& touched = outcome.touched;
+    CHECK(static_cast<double>(touched.unique_read + touched.unique_written) == outcome.floor.bytes);
+    CHECK(touched.total_read == touched.unique_read);
+    CHECK(touched.total_written == touched.unique_written);
   }
 }
 

@@ -1,0 +1,1 @@
+#include "kernels/stream/read.cuh"
