@@ -20,6 +20,10 @@ void fill_bf16(Device& device, Global<Bf16> to, std::int64_t count, std::uint64_
                float scale) {
   fill_on(device, FillArgs<Bf16>{to, count, seed, scale});
 }
+void fill_e4m3(Device& device, Global<E4m3> to, std::int64_t count, std::uint64_t seed,
+               float scale) {
+  fill_on(device, FillArgs<E4m3>{to, count, seed, scale});
+}
 void fill_f32(Device& device, Global<float> to, std::int64_t count, std::uint64_t seed,
               float scale) {
   fill_on(device, FillArgs<float>{to, count, seed, scale});

@@ -10,6 +10,9 @@ constexpr unsigned fill_threads = 256;
 __device__ inline Bf16 fill_element(const FillArgs<Bf16>& args, std::int64_t i) {
   return to_bf16(args.scale * noise_normal(args.seed, static_cast<std::uint64_t>(i)));
 }
+__device__ inline E4m3 fill_element(const FillArgs<E4m3>& args, std::int64_t i) {
+  return to_e4m3(args.scale * noise_normal(args.seed, static_cast<std::uint64_t>(i)));
+}
 __device__ inline float fill_element(const FillArgs<float>& args, std::int64_t i) {
   return args.scale * noise_normal(args.seed, static_cast<std::uint64_t>(i));
 }
@@ -21,6 +24,13 @@ __device__ inline std::uint32_t fill_element(const FillArgs<std::uint32_t>& args
 __device__ inline std::uint32_t fill_word(const FillArgs<Bf16>& args, std::int64_t i) {
   return fill_element(args, i).bits | static_cast<std::uint32_t>(fill_element(args, i + 1).bits)
                                           << 16;
+}
+__device__ inline std::uint32_t fill_word(const FillArgs<E4m3>& args, std::int64_t i) {
+  std::uint32_t word = 0;
+#pragma unroll
+  for (int b = 0; b < 4; ++b)
+    word |= static_cast<std::uint32_t>(fill_element(args, i + b).bits) << (8 * b);
+  return word;
 }
 __device__ inline std::uint32_t fill_word(const FillArgs<float>& args, std::int64_t i) {
   return std::bit_cast<std::uint32_t>(fill_element(args, i));
@@ -59,6 +69,7 @@ void launch_any_fill(const FillArgs<T>& args, Stream stream) {
 }
 
 void launch_fill(const FillArgs<Bf16>& args, Stream stream) { launch_any_fill(args, stream); }
+void launch_fill(const FillArgs<E4m3>& args, Stream stream) { launch_any_fill(args, stream); }
 void launch_fill(const FillArgs<float>& args, Stream stream) { launch_any_fill(args, stream); }
 void launch_fill(const FillArgs<std::uint32_t>& args, Stream stream) {
   launch_any_fill(args, stream);

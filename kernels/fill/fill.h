@@ -20,6 +20,9 @@ struct FillArgs {
 // Element i = to_bf16(scale * noise_normal(seed, i)).
 void fill_bf16(Device& device, Global<Bf16> to, std::int64_t count, std::uint64_t seed,
                float scale);
+// Element i = to_e4m3(scale * noise_normal(seed, i)).
+void fill_e4m3(Device& device, Global<E4m3> to, std::int64_t count, std::uint64_t seed,
+               float scale);
 // Element i = scale * noise_normal(seed, i).
 void fill_f32(Device& device, Global<float> to, std::int64_t count, std::uint64_t seed,
               float scale);
@@ -28,6 +31,9 @@ void fill_bits(Device& device, Global<std::uint32_t> to, std::int64_t count, std
 
 inline void fill_bf16(Device& device, Array<Bf16>& to, std::uint64_t seed, float scale) {
   fill_bf16(device, to.view(), static_cast<std::int64_t>(to.size()), seed, scale);
+}
+inline void fill_e4m3(Device& device, Array<E4m3>& to, std::uint64_t seed, float scale) {
+  fill_e4m3(device, to.view(), static_cast<std::int64_t>(to.size()), seed, scale);
 }
 inline void fill_f32(Device& device, Array<float>& to, std::uint64_t seed, float scale) {
   fill_f32(device, to.view(), static_cast<std::int64_t>(to.size()), seed, scale);
@@ -41,11 +47,13 @@ void fill_bits(Device& device, Array<T>& to, std::uint64_t seed) {
 
 namespace cpu {
 void launch_fill(const FillArgs<Bf16>& args, Stream stream);
+void launch_fill(const FillArgs<E4m3>& args, Stream stream);
 void launch_fill(const FillArgs<float>& args, Stream stream);
 void launch_fill(const FillArgs<std::uint32_t>& args, Stream stream);
 }  // namespace cpu
 namespace gpu {
 void launch_fill(const FillArgs<Bf16>& args, Stream stream);
+void launch_fill(const FillArgs<E4m3>& args, Stream stream);
 void launch_fill(const FillArgs<float>& args, Stream stream);
 void launch_fill(const FillArgs<std::uint32_t>& args, Stream stream);
 }  // namespace gpu

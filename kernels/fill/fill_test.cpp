@@ -30,6 +30,19 @@ TEST_SUITE("quick") {
     }
   }
 
+  TEST_CASE("a filled e4m3 array holds the rounded noise of its index at every length") {
+    const auto device = make_cpu_device({.schedule_seed = 9});
+    for (const std::size_t length : lengths) {
+      Array<E4m3> array(*device, length);
+      fill_e4m3(*device, array, 12, 1.5F);
+      const auto got = array.download();
+      std::size_t equal = 0;
+      for (std::size_t i = 0; i < length; ++i)
+        equal += got[i].bits == to_e4m3(1.5F * noise_normal(12, i)).bits ? 1U : 0U;
+      CHECK(equal == length);
+    }
+  }
+
   TEST_CASE("filled floats and words hold the noise of their index at every length") {
     const auto device = make_cpu_device({.count_bytes = true});
     for (const std::size_t length : lengths) {

@@ -1,8 +1,7 @@
 #pragma once
 #include <cstdint>
-#include <type_traits>
-#include <vector>
 
+#include "kernels/fill/fill.h"
 #include "kernels/host/array.h"
 #include "kernels/numbers/noise.h"
 #include "kernels/numbers/numbers.h"
@@ -16,11 +15,17 @@ template <>
 struct MatrixFormat<Bf16> {
   static constexpr const char* name = "bf16";
   static Bf16 from(float x) { return to_bf16(x); }
+  static void fill(Device& device, Array<Bf16>& to, std::uint64_t seed) {
+    fill_bf16(device, to, seed, 1);
+  }
 };
 template <>
 struct MatrixFormat<E4m3> {
   static constexpr const char* name = "e4m3";
   static E4m3 from(float x) { return to_e4m3(x); }
+  static void fill(Device& device, Array<E4m3>& to, std::uint64_t seed) {
+    fill_e4m3(device, to, seed, 1);
+  }
 };
 
 // Element `index` of the matrix of that seed.
@@ -35,10 +40,9 @@ float noise_value(std::uint64_t seed, std::int64_t index) {
 
 template <class T>
 Array<T> noise_matrix(Device& device, std::int64_t count, std::uint64_t seed) {
-  std::vector<T> values(static_cast<std::size_t>(count));
-  for (std::int64_t i = 0; i < count; ++i)
-    values[static_cast<std::size_t>(i)] = noise_element<T>(seed, i);
-  return Array<T>(device, std::span<const T>(values));
+  Array<T> out(device, static_cast<std::size_t>(count));
+  MatrixFormat<T>::fill(device, out, seed);
+  return out;
 }
 
 }  // namespace kvsim::kernels

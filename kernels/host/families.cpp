@@ -1,6 +1,7 @@
 #include "kernels/gemm/family.h"
 #include "kernels/host/problem.h"
 #include "kernels/latency/family.h"
+#include "kernels/prefill/family.h"
 #include "kernels/quantized/family.h"
 #include "kernels/stream/family.h"
 
@@ -16,6 +17,8 @@ std::span<const Family> families() {
        gemm_quick_cases, gemm_bench_cases},
       {"quantized", "quantise and pack, decode over quantised keys and values",
        quantized_edge_cases, quantized_quick_cases, quantized_bench_cases},
+      {"prefill", "attention of prompts and chunks of them", prefill_edge_cases,
+       prefill_quick_cases, prefill_bench_cases},
   };
   return list;
 }

@@ -1,0 +1,1 @@
+#include "kernels/prefill/prefill.cuh"
