@@ -12,47 +12,51 @@
 // Global memory and arithmetic under the executor; kv_device.h says what each function promises.
 namespace kvsim::kernels::cpu {
 
-inline void note_read(const void* address, std::size_t bytes) {
+inline void note_read(const void* address, std::size_t bytes, simt::Site site) {
   if (auto* accounting = simt::current->accounting; accounting != nullptr)
-    accounting->read(address, bytes);
+    accounting->read(address, bytes, site);
 }
-inline void note_write(const void* address, std::size_t bytes) {
+inline void note_write(const void* address, std::size_t bytes, simt::Site site) {
   if (auto* accounting = simt::current->accounting; accounting != nullptr)
-    accounting->write(address, bytes);
+    accounting->write(address, bytes, site);
 }
 
 template <class T>
-std::remove_const_t<T> load(Global<T> p) {
-  note_read(p.address, sizeof(T));
+std::remove_const_t<T> load(Global<T> p, const char* file = __builtin_FILE(),
+                            int line = __builtin_LINE()) {
+  note_read(p.address, sizeof(T), {file, line});
   return *p.address;
 }
 
 template <class T>
-void store(Global<T> p, std::type_identity_t<T> value) {
-  note_write(p.address, sizeof(T));
+void store(Global<T> p, std::type_identity_t<T> value, const char* file = __builtin_FILE(),
+           int line = __builtin_LINE()) {
+  note_write(p.address, sizeof(T), {file, line});
   *p.address = value;
 }
 
 template <class T>
-Words4 load_stream(Global<T> p) {
+Words4 load_stream(Global<T> p, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   static_assert(std::is_same_v<std::remove_const_t<T>, Words4>);
-  return load(p);
+  return load(p, file, line);
 }
 
 template <class T>
 void prefetch_l2(Global<T>) {}
 
 template <class T>
-T atomic_add(Global<T> p, std::type_identity_t<T> value) {
-  note_read(p.address, sizeof(T));
-  note_write(p.address, sizeof(T));
+T atomic_add(Global<T> p, std::type_identity_t<T> value, const char* file = __builtin_FILE(),
+             int line = __builtin_LINE()) {
+  note_read(p.address, sizeof(T), {file, line});
+  note_write(p.address, sizeof(T), {file, line});
   return std::atomic_ref<T>(*p.address).fetch_add(value, std::memory_order_acq_rel);
 }
 
 template <class T>
-T atomic_max(Global<T> p, std::type_identity_t<T> value) {
-  note_read(p.address, sizeof(T));
-  note_write(p.address, sizeof(T));
+T atomic_max(Global<T> p, std::type_identity_t<T> value, const char* file = __builtin_FILE(),
+             int line = __builtin_LINE()) {
+  note_read(p.address, sizeof(T), {file, line});
+  note_write(p.address, sizeof(T), {file, line});
   std::atomic_ref<T> word(*p.address);
   T old = word.load(std::memory_order_acquire);
   while (old < value && !word.compare_exchange_weak(old, value, std::memory_order_acq_rel)) {

@@ -59,13 +59,15 @@ Accounting::Counts Accounting::counts() const {
   return out;
 }
 
-Accounting::Buffer& Accounting::buffer_of(std::uintptr_t start, std::size_t bytes, Access access) {
+Accounting::Buffer& Accounting::buffer_of(std::uintptr_t start, std::size_t bytes, Access access,
+                                          Site site) {
   const auto holds = [=](const Buffer& b) { return start >= b.start && start + bytes <= b.end; };
   if (last_ < buffers_.size() && holds(buffers_[last_])) return buffers_[last_];
   const auto after = std::ranges::upper_bound(buffers_, start, {}, &Buffer::start);
   if (after == buffers_.begin() || !holds(*(after - 1))) {
     std::string report = access == Access::read ? "a load" : "a store";
-    report += " of " + std::to_string(bytes) + " bytes is outside every buffer";
+    report += " of " + std::to_string(bytes) + " bytes at " + site.file + ":" +
+              std::to_string(site.line) + " is outside every buffer";
     if (after != buffers_.begin())
       report += ": " + std::to_string(start - (after - 1)->start) +
                 " bytes from the start of the nearest one, which has " +
@@ -76,9 +78,9 @@ Accounting::Buffer& Accounting::buffer_of(std::uintptr_t start, std::size_t byte
   return buffers_[last_];
 }
 
-void Accounting::touch(const void* address, std::size_t bytes, Access access) {
+void Accounting::touch(const void* address, std::size_t bytes, Access access, Site site) {
   const auto start = reinterpret_cast<std::uintptr_t>(address);
-  Buffer& buffer = buffer_of(start, bytes, access);
+  Buffer& buffer = buffer_of(start, bytes, access, site);
   set_bits(access == Access::read ? buffer.read : buffer.written, start - buffer.start, bytes);
   (access == Access::read ? total_read_ : total_written_) += bytes;
 }

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/simt/lane.h"
+
 namespace kvsim::simt {
 
 // Counts the bytes that kernels read and write in registered buffers, each byte once (unique) and
@@ -14,8 +16,12 @@ class Accounting {
   void remove_buffer(const void* start);
   void clear();  // forgets all accesses, keeps the buffers
 
-  void read(const void* address, std::size_t bytes) { touch(address, bytes, Access::read); }
-  void write(const void* address, std::size_t bytes) { touch(address, bytes, Access::write); }
+  void read(const void* address, std::size_t bytes, Site site) {
+    touch(address, bytes, Access::read, site);
+  }
+  void write(const void* address, std::size_t bytes, Site site) {
+    touch(address, bytes, Access::write, site);
+  }
 
   struct Counts {
     std::uint64_t unique_read = 0, unique_written = 0, total_read = 0, total_written = 0;
@@ -29,8 +35,8 @@ class Accounting {
     std::vector<std::uint64_t> read, written;  // a bit per byte
   };
 
-  void touch(const void* address, std::size_t bytes, Access access);
-  Buffer& buffer_of(std::uintptr_t start, std::size_t bytes, Access access);
+  void touch(const void* address, std::size_t bytes, Access access, Site site);
+  Buffer& buffer_of(std::uintptr_t start, std::size_t bytes, Access access, Site site);
 
   std::vector<Buffer> buffers_;  // by start
   std::size_t last_ = 0;         // where the previous access was

@@ -31,7 +31,7 @@ void async_copy16(void* shared, const void* global, bool valid, Site site) {
   if (!aligned16(shared) || (valid && !aligned16(global)))
     fail("cp.async of an address that is not aligned to 16 bytes at " + text(site));
   current->runner->require_shared(shared, 16, "cp.async", site);
-  if (valid && current->accounting != nullptr) current->accounting->read(global, 16);
+  if (valid && current->accounting != nullptr) current->accounting->read(global, 16, site);
   const PendingCopy copy{shared, valid ? global : nullptr};
   if (current->runner->lands_early())
     land(copy);

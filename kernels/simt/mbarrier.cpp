@@ -42,7 +42,7 @@ void bulk_copy(void* shared, const void* global, unsigned bytes, std::uint64_t* 
   if (!aligned16(shared) || !aligned16(global) || bytes % 16 != 0)
     fail("bulk copy whose addresses or size are not multiples of 16 at " + text(site));
   current->runner->require_shared(shared, bytes, "bulk copy", site);
-  if (current->accounting != nullptr) current->accounting->read(global, bytes);
+  if (current->accounting != nullptr) current->accounting->read(global, bytes, site);
   current->runner->queue_bulk({shared, global, bytes, bar}, site);
 }
 

@@ -43,6 +43,10 @@ std::uint64_t shuffle(std::uint32_t mask, std::uint64_t value, unsigned source, 
   if (source > 31U || (mask >> source & 1U) == 0U)
     fail("shuffle from lane " + std::to_string(source) + ", which is not in the mask, at " +
          std::string(site.file) + ":" + std::to_string(site.line));
+  const unsigned warp_start = current->index / 32 * 32;
+  if (warp_start + source >= current->block_dim.x)
+    fail("shuffle from lane " + std::to_string(source) + ", which the short last warp lacks, at " +
+         std::string(site.file) + ":" + std::to_string(site.line));
   Word word{value, source};
   rendezvous(mask, "shuffle", site, &word, exchange);
   return word.value;
