@@ -31,10 +31,12 @@ class Collector {
         catalog_(catalog),
         predictor_(catalog),
         rows_(predictor_.gpus()),
-        serving_(catalog, {options.host, options.predictions == Predictions::datasheet}) {}
+        serving_(catalog,
+                 {options.host, options.predictions == Predictions::datasheet, options.poll}) {}
 
   void add(const MeasuredRow& row) {
     const Measurement& m = row.measurement;
+    if (options_.poll) options_.poll();
     ++out_.rows;
     if (m.figures.empty()) return skipped_.add("e2e", m.unmeasured, row.place);
     if (is_of_another_model(m))
@@ -168,10 +170,15 @@ class Collector {
     for (const OperatorRows& rows : rows_.groups()) operators_.emplace_back(rows, options_);
     if (options_.holdout <= 0)
       for (OperatorPredictions& o : operators_) o.choose(fits);
-    on_two_threads(operators_.size(), [&](std::size_t i) {
-      if (options_.holdout > 0) operators_[i].fit_the_others();
-      operators_[i].predict();
-    });
+    on_two_threads(
+        operators_.size(),
+        [&](std::size_t i) {
+          if (options_.holdout > 0) operators_[i].fit_the_others();
+          operators_[i].predict();
+        },
+        [this](std::size_t, std::size_t) {
+          if (options_.poll) options_.poll();
+        });
   }
 
   const OperatorPredictions* operator_of(const Row& row) const {

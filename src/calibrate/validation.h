@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <functional>
 #include <vector>
 
 #include "calibrate/measurements/files.h"
@@ -82,6 +83,7 @@ struct ValidateOptions {
   std::string model;                          // serving runs of this model only; "" = all
   HostConstants host = HostConstants::known;  // of serving runs
   std::size_t worst = 10;
+  std::function<void()> poll;  // called now and then on the caller's thread; may throw to stop
 };
 
 // Reads measurement files (CSV or kvbench JSON, recognised by content) and predicts every figure in

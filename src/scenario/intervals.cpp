@@ -129,7 +129,11 @@ std::string bound(metrics::RunResult& result, const std::vector<Variant>& varian
                  ? fmt::format("with step times at the {} end of their interval, {}",
                                *v.end == cost::End::low ? "low" : "high", v.refusal)
                  : fmt::format("with seed {}, {}", seed_after(result.seed, v.seeds_on), v.refusal);
-    if (!v.figures) return "they were interrupted";
+    if (!v.figures) {
+      // What was asked for, ends included, is not all there.
+      result.complete = false;
+      return "they were interrupted";
+    }
     (v.end ? ends : replicates).push_back(*v.figures);
   }
   metrics::set_bounds(result.summary, ends, replicates);

@@ -2,11 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "cost/cost_model.h"
+#include "engine/engine.h"
 
 using namespace kvsim;
 using scenario::Ends;
@@ -59,6 +61,14 @@ std::vector<double> figures(const metrics::Figures& f) {
   }
   return out;
 }
+
+// Raises a flag at a step.
+class Alarm final : public engine::StepSink {
+ public:
+  void step(const Step&) override { raised = ++steps == at; }
+  std::atomic<bool> raised{false};
+  int steps = 0, at = -1;
+};
 
 }  // namespace
 
@@ -148,6 +158,23 @@ TEST_CASE("an interrupted run has no ends and is not complete") {
   const auto r = scenario::run_with_intervals(resolve(""), options, {});
   CHECK(!r.complete);
   CHECK(!r.summary.low);
+}
+
+TEST_CASE(
+    "a run that is interrupted while its ends are simulated is not complete") {
+  // Raised at the last step of the run as it is; one thread simulates the ends after it.
+  Alarm count;
+  scenario::RunOptions options;
+  options.steps = &count;
+  const auto whole = scenario::run_with_intervals(resolve(""), options, {});
+  Alarm alarm;
+  alarm.at = count.steps;
+  options.steps = &alarm;
+  options.stop = &alarm.raised;
+  const auto r = scenario::run_with_intervals(resolve(""), options, {.threads = 1});
+  CHECK(!r.complete);
+  CHECK(!r.summary.low);
+  CHECK(r.summary.completed == whole.summary.completed);
 }
 
 TEST_CASE("a request that never fits is refused as without intervals") {

@@ -8,11 +8,12 @@
 namespace kvsim::calibrate {
 
 HostCalibration fit_hosts(std::vector<MeasurementFile> files, const spec::Catalog& catalog,
-                          std::string id, std::vector<std::string> sources) {
+                          std::string id, std::vector<std::string> sources,
+                          const std::function<void()>& poll) {
   HostCalibration out;
   Gpus gpus(catalog);
   SkipCounter skipped;
-  ServingPredictions serving(catalog, {HostConstants::none, false});
+  ServingPredictions serving(catalog, {HostConstants::none, false, poll});
   read_measurements(std::move(files), [&](MeasuredRow&& row) {
     ++out.rows;
     const Measurement& m = row.measurement;

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,9 @@ struct HostCalibration {
   cost::HostFile file;
   std::vector<SkippedRows> skipped;
 };
+// `poll` is called between the steps of the work and may throw to stop it.
 HostCalibration fit_hosts(std::vector<MeasurementFile> files, const spec::Catalog& catalog,
-                          std::string id, std::vector<std::string> sources);
+                          std::string id, std::vector<std::string> sources,
+                          const std::function<void()>& poll = {});
 
 }  // namespace kvsim::calibrate

@@ -93,6 +93,7 @@ void ServingPredictions::fit_halves() {
   // Only runs that constants were fitted for are scored.
   for (Run& run : runs_) run.scored = false;
   for (const auto& [group, members] : by_group(false)) {
+    poll();
     if (members.size() < 2) continue;
     std::vector<ServedRun> half;
     for (std::size_t k = 0; k < members.size(); k += 2) half.push_back(runs_[members[k]].served);
@@ -128,6 +129,7 @@ void ServingPredictions::fit_left_out() {
 
 void ServingPredictions::predict() {
   for (Run& run : runs_) {
+    poll();
     cost::HostProfile host;
     if (options_.host == HostConstants::known)
       if (const cost::HostEntry* e = cost::find_host(
@@ -151,6 +153,7 @@ std::vector<cost::HostEntry> ServingPredictions::fit_all() const {
   std::vector<cost::HostEntry> out;
   std::map<std::vector<std::string>, std::vector<ServedRun>> pooled;
   for (const auto& [group, members] : by_group(true)) {
+    poll();
     std::vector<ServedRun> runs;
     for (const std::size_t i : members) runs.push_back(runs_[i].served);
     if (runs.size() < fewest_runs) continue;
@@ -170,6 +173,7 @@ std::vector<cost::HostEntry> ServingPredictions::fit_all() const {
   // For models, precisions and GPUs without runs of their own, and for frameworks with runs of
   // fewer models than tell what is the framework's and what a model's.
   for (const auto& [labels, runs] : pooled) {
+    poll();
     std::set<std::string> models;
     for (const ServedRun& r : runs) models.insert(r.model);
     if (models.size() < fewest_models) continue;

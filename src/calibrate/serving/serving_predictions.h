@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -29,7 +30,8 @@ class ServingPredictions {
  public:
   struct Options {
     HostConstants host = HostConstants::known;
-    bool datasheet = false;  // step times from the roofline
+    bool datasheet = false;      // step times from the roofline
+    std::function<void()> poll = {};  // called between steps; may throw to stop
   };
   ServingPredictions(const spec::Catalog& catalog, Options options);
 
@@ -82,6 +84,10 @@ class ServingPredictions {
   void fit_left_out();
 
   const spec::Catalog& catalog_;
+  void poll() const {
+    if (options_.poll) options_.poll();
+  }
+
   Options options_;
   cost::CostBook book_;
   std::map<std::string, Deployment> deployments_;

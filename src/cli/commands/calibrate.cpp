@@ -77,8 +77,8 @@ class Calibrate final : public Command {
 
  private:
   Exit fit_hosts(Context& context, const spec::Catalog& catalog) const {
-    const calibrate::HostCalibration result =
-        calibrate::fit_hosts(calibrate::load_measurement_files(files_), catalog, "hosts", sources_);
+    const calibrate::HostCalibration result = calibrate::fit_hosts(
+        calibrate::load_measurement_files(files_), catalog, "hosts", sources_, poll_interrupt);
     const std::string text = report::host_json(result.file), &target = context.globals().output;
     if (target.empty() || target == "-")
       context.print(text);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/commands/makers.h"
+#include "cli/interrupt.h"
 #include "cli/usage.h"
 #include "config/document.h"
 #include "cost/library/cost_document.h"
