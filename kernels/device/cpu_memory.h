@@ -64,6 +64,8 @@ T atomic_max(Global<T> p, std::type_identity_t<T> value, const char* file = __bu
   return old;
 }
 
+inline unsigned opaque(unsigned x) { return x; }
+
 inline float ex2(float x) { return std::exp2(x); }
 
 inline std::uint32_t pack_bf16(float lo, float hi) {

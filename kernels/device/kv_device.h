@@ -16,6 +16,8 @@
 //                                 D += A B by one warp: A row-major 16 x k, B column-major k x 8,
 //                                 D f32 16 x 8, registers as PTX lays them out
 //   sync_threads(id, n)           barrier `id` (1 to 15) of n threads of the block
+//   opaque(x)                     x, but the compiler does not know: what is computed from it in a
+//                                 loop is not kept in registers across iterations
 //   ex2(x)                        2^x, approximate
 //   pack_bf16(lo, hi), pack_f16   two floats to one 32-bit register, lo in the low half
 //   unpack_e4m3x2(two)            two E4M3 bytes to two halves (f16x2)

@@ -1,6 +1,7 @@
 #include "kernels/gemm/family.h"
 #include "kernels/host/problem.h"
 #include "kernels/latency/family.h"
+#include "kernels/mla/family.h"
 #include "kernels/prefill/family.h"
 #include "kernels/quantized/family.h"
 #include "kernels/stream/family.h"
@@ -19,6 +20,8 @@ std::span<const Family> families() {
        quantized_edge_cases, quantized_quick_cases, quantized_bench_cases},
       {"prefill", "attention of prompts and chunks of them", prefill_edge_cases,
        prefill_quick_cases, prefill_bench_cases},
+      {"mla", "decode over a latent cache shared by all heads", mla_edge_cases, mla_quick_cases,
+       mla_bench_cases},
   };
   return list;
 }
