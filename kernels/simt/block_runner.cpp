@@ -29,16 +29,16 @@ constinit thread_local Lane* current = nullptr;
 
 BlockRunner::BlockRunner() {
   if (sanitizers::thread_sanitizer()) {
-    janitor_ = __tsan_create_fiber(0);
-    copy_engine_ = __tsan_create_fiber(0);
+    janitor_ = sanitizers::borrow_fiber();
+    copy_engine_ = sanitizers::borrow_fiber();
   }
 }
 
 BlockRunner::~BlockRunner() {
   if (!sanitizers::thread_sanitizer()) return;
-  for (const auto& fiber : fibers_) __tsan_destroy_fiber(fiber->tsan_fiber);
-  __tsan_destroy_fiber(janitor_);
-  __tsan_destroy_fiber(copy_engine_);
+  for (const auto& fiber : fibers_) sanitizers::return_fiber(fiber->tsan_fiber);
+  sanitizers::return_fiber(janitor_);
+  sanitizers::return_fiber(copy_engine_);
 }
 
 void BlockRunner::run(const Block& block) {
@@ -71,7 +71,7 @@ void BlockRunner::acquire_results() { sanitizers::acquire(&end_key_); }
 void BlockRunner::reset(const Block& block) {
   while (fibers_.size() < block.threads) {
     fibers_.push_back(std::make_unique<Fiber>());
-    if (sanitizers::thread_sanitizer()) fibers_.back()->tsan_fiber = __tsan_create_fiber(0);
+    if (sanitizers::thread_sanitizer()) fibers_.back()->tsan_fiber = sanitizers::borrow_fiber();
   }
   if (stacks_ == nullptr || stacks_->count() < block.threads)
     stacks_ = std::make_unique<Stacks>(block.threads);
@@ -82,6 +82,7 @@ void BlockRunner::reset(const Block& block) {
     warp.all = lanes == 32 ? 0xffffffffU : (1U << lanes) - 1U;
     warp.ready = warp.all;
     warp.open = 0;
+    warp.meetings[0].arrived = 0;
   }
   for (unsigned i = 0; i < block.threads; ++i) {
     Fiber& fiber = *fibers_[i];

@@ -18,10 +18,12 @@ inline constexpr unsigned max_threads = 1024;
 // Lanes of one warp on their way to the same collective.
 struct Meeting {
   std::uint32_t mask = 0, arrived = 0;
-  const char* op = nullptr;
+  const Collective* collective = nullptr;
   Site site{};
   unsigned key = 0;
   std::array<void*, 32> data{};
+
+  bool is_for(std::uint32_t lanes, const Collective& what, Site where) const;
 };
 
 struct Warp {
@@ -78,8 +80,7 @@ class BlockRunner {
 
   // For the functions of collectives.h and async.h, on the fiber of `current`.
   void arrive_at_barrier(unsigned id, unsigned threads, Site site);
-  void meet(std::uint32_t mask, const char* op, Site site, void* data, Combine combine,
-            bool orders_memory);
+  void meet(std::uint32_t mask, const Collective& collective, Site site, void* data);
   void require_shared(const void* start, std::size_t bytes, const char* op, Site site);
   bool lands_early();  // may a copy that was just issued land at once?
   void init_mbarrier(std::uint64_t* bar, unsigned arrivals, Site site);
@@ -94,6 +95,8 @@ class BlockRunner {
   void schedule();
   unsigned random(std::size_t below);
   void resume(Fiber& fiber);
+  Meeting& open_meeting(Warp& warp, std::uint32_t mask, const Collective& collective, Site site,
+                        unsigned lane);
   void wait_here(const char* op, Site site, std::uint32_t mask);
   void leave(Fiber& fiber);
   void make_ready(unsigned lane) { warps_[lane / 32].ready |= 1U << (lane % 32); }

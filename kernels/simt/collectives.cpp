@@ -46,40 +46,56 @@ void BlockRunner::arrive_at_barrier(unsigned id, unsigned threads, Site site) {
   sanitizers::acquire(key);
 }
 
-void BlockRunner::meet(std::uint32_t mask, const char* op, Site site, void* data, Combine combine,
-                       bool orders_memory) {
-  const unsigned lane = current->index % 32;
-  Warp& warp = warps_[current->index / 32];
-  if ((mask >> lane & 1U) == 0U)
-    fault(std::string(op) + " at " + text(site) + " with a mask that lacks the caller's own lane");
-  // A mask of a whole warp stands for the lanes that a short last warp has.
-  mask &= warp.all;
-  Meeting* meeting = nullptr;
+bool Meeting::is_for(std::uint32_t lanes, const Collective& what, Site where) const {
+  return mask == lanes && collective == &what && same(site, where);
+}
+
+// The meeting that lane's partners are at, or a new one.
+Meeting& BlockRunner::open_meeting(Warp& warp, std::uint32_t mask, const Collective& collective,
+                                   Site site, unsigned lane) {
   Meeting* free = nullptr;
-  for (unsigned i = 0; i < warp.open && meeting == nullptr; ++i) {
+  for (unsigned i = 0; i < warp.open; ++i) {
     Meeting& m = warp.meetings[i];
     if (m.arrived == 0)
       free = free == nullptr ? &m : free;
-    else if (m.mask == mask && m.op == op && same(m.site, site) && (m.arrived >> lane & 1U) == 0U)
-      meeting = &m;
+    else if (m.is_for(mask, collective, site) && (m.arrived >> lane & 1U) == 0U)
+      return m;
   }
-  if (meeting == nullptr) {
-    meeting = free != nullptr ? free : &warp.meetings[warp.open++];
-    meeting->mask = mask, meeting->op = op, meeting->site = site, meeting->arrived = 0;
-    meeting->key = warp.next_key++ % static_cast<unsigned>(warp.keys.size());
-  }
-  char* key = &warp.keys[meeting->key];
-  if (orders_memory) sanitizers::release(key);
-  meeting->data[lane] = data;
-  meeting->arrived |= 1U << lane;
-  if (meeting->arrived == mask) {
-    if (combine != nullptr) combine(meeting->data.data(), mask);
-    meeting->arrived = 0;
+  Meeting& fresh = free != nullptr ? *free : warp.meetings[warp.open++];
+  fresh.mask = mask;
+  fresh.arrived = 0;
+  fresh.collective = &collective;
+  fresh.site = site;
+  fresh.key = warp.next_key++ % static_cast<unsigned>(warp.keys.size());
+  return fresh;
+}
+
+void BlockRunner::meet(std::uint32_t mask, const Collective& collective, Site site, void* data) {
+  const unsigned lane = current->index % 32;
+  Warp& warp = warps_[current->index / 32];
+  if ((mask >> lane & 1U) == 0U)
+    fault(std::string(collective.name) + " at " + text(site) +
+          " with a mask that lacks the caller's own lane");
+  // A mask of a whole warp stands for the lanes that a short last warp has.
+  mask &= warp.all;
+  // Mostly all lanes of the warp are on their way to the same place.
+  Meeting& first = warp.meetings[0];
+  const bool usual = first.arrived != 0 && first.site.line == site.line &&
+                     first.site.file == site.file && first.mask == mask &&
+                     first.collective == &collective && (first.arrived >> lane & 1U) == 0U;
+  Meeting& meeting = usual ? first : open_meeting(warp, mask, collective, site, lane);
+  char* key = &warp.keys[meeting.key];
+  if (collective.orders_memory) sanitizers::release(key);
+  meeting.data[lane] = data;
+  meeting.arrived |= 1U << lane;
+  if (meeting.arrived == mask) {
+    if (collective.combine != nullptr) collective.combine(meeting.data.data(), mask);
+    meeting.arrived = 0;
     warp.ready |= mask & ~(1U << lane);
   } else {
-    wait_here(op, site, mask);
+    wait_here(collective.name, site, mask);
   }
-  if (orders_memory) sanitizers::acquire(key);
+  if (collective.orders_memory) sanitizers::acquire(key);
 }
 
 void block_barrier(Site site) { current->runner->arrive_at_barrier(0, current->block_dim.x, site); }
@@ -92,11 +108,12 @@ void named_barrier(unsigned id, unsigned threads, Site site) {
 }
 
 void warp_barrier(std::uint32_t mask, Site site) {
-  current->runner->meet(mask, "__syncwarp", site, nullptr, nullptr, true);
+  static constexpr Collective collective{"__syncwarp", nullptr, true};
+  current->runner->meet(mask, collective, site, nullptr);
 }
 
-void rendezvous(std::uint32_t mask, const char* op, Site site, void* data, Combine combine) {
-  current->runner->meet(mask, op, site, data, combine, false);
+void rendezvous(std::uint32_t mask, const Collective& collective, Site site, void* data) {
+  current->runner->meet(mask, collective, site, data);
 }
 
 }  // namespace kvsim::simt

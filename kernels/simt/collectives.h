@@ -13,9 +13,15 @@ void named_barrier(unsigned id, unsigned threads, Site site);
 // The lanes of `mask`, with memory ordering among them.
 void warp_barrier(std::uint32_t mask, Site site);
 
-// The lanes of `mask` each hand over `data`; the last to arrive calls combine(data by lane, mask),
-// then all go on. Orders no memory. `op` is a string literal for reports.
-using Combine = void (*)(void* const* data, std::uint32_t mask);
-void rendezvous(std::uint32_t mask, const char* op, Site site, void* data, Combine combine);
+// What the lanes of a mask do when the last of them has arrived: combine(data by lane, mask).
+struct Collective {
+  const char* name;  // for reports
+  void (*combine)(void* const* data, std::uint32_t mask) = nullptr;
+  bool orders_memory = false;
+};
+
+// The lanes of `mask` each hand over `data`; the last to arrive combines, then all go on. Lanes
+// meet at the same object `collective` in the same line.
+void rendezvous(std::uint32_t mask, const Collective& collective, Site site, void* data);
 
 }  // namespace kvsim::simt

@@ -56,6 +56,12 @@ inline void check_read(const void* address, std::size_t bytes) {
 inline void switch_to(void* fiber) {
   if (&__tsan_switch_to_fiber != nullptr) __tsan_switch_to_fiber(fiber, 1);
 }
+// Creating a fiber costs milliseconds under ThreadSanitizer, so what a runner returns is kept for
+// the next one. Whoever waited for the launch has seen all that a returned fiber did: its past
+// hides no race of its next life.
+void* borrow_fiber();
+void return_fiber(void* fiber);
+
 // A stack whose frames were abandoned keeps their red zones.
 inline void forget_frames(void* stack, std::size_t bytes) {
   if (&__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(stack, bytes);

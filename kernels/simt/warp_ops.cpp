@@ -1,5 +1,6 @@
 #include "kernels/simt/warp_ops.h"
 
+#include <bit>
 #include <string>
 
 #include "kernels/simt/collectives.h"
@@ -15,13 +16,14 @@ struct Word {
 
 void exchange(void* const* data, std::uint32_t mask) {
   std::uint64_t values[32];
-  for (unsigned lane = 0; lane < 32; ++lane)
-    if ((mask >> lane & 1U) != 0U) values[lane] = static_cast<Word*>(data[lane])->value;
-  for (unsigned lane = 0; lane < 32; ++lane)
-    if ((mask >> lane & 1U) != 0U) {
-      auto* word = static_cast<Word*>(data[lane]);
-      word->value = values[word->source];
-    }
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    values[lane] = static_cast<Word*>(data[lane])->value;
+  }
+  for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+    auto* word = static_cast<Word*>(data[std::countr_zero(left)]);
+    word->value = values[word->source];
+  }
 }
 
 struct Vote {
@@ -48,13 +50,15 @@ std::uint64_t shuffle(std::uint32_t mask, std::uint64_t value, unsigned source, 
     fail("shuffle from lane " + std::to_string(source) + ", which the short last warp lacks, at " +
          std::string(site.file) + ":" + std::to_string(site.line));
   Word word{value, source};
-  rendezvous(mask, "shuffle", site, &word, exchange);
+  static constexpr Collective collective{"shuffle", exchange};
+  rendezvous(mask, collective, site, &word);
   return word.value;
 }
 
 std::uint32_t ballot(std::uint32_t mask, bool predicate, Site site) {
   Vote vote{predicate, 0};
-  rendezvous(mask, "vote", site, &vote, count_votes);
+  static constexpr Collective collective{"vote", count_votes};
+  rendezvous(mask, collective, site, &vote);
   return vote.votes;
 }
 
