@@ -4,6 +4,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "kernels/fill/fill.h"
 #include "kernels/numbers/noise.h"
 
 namespace kvsim::kernels {
@@ -26,6 +27,8 @@ std::vector<Bf16> noise_bf16(std::uint64_t seed, std::int64_t count, float scale
 }
 
 void fill_noise(Device& device, Array<Bf16>& array, std::uint64_t seed, float scale) {
+  // Under the executor the host is faster than a kernel.
+  if (device.backend() == Backend::gpu) return fill_bf16(device, array, seed, scale);
   const auto values = noise_bf16(seed, static_cast<std::int64_t>(array.size()), scale);
   device.upload(array.view().address, values.data(), array.bytes());
 }

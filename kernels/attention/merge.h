@@ -33,6 +33,12 @@ struct MergeArgs {
   int value_dim = 128;  // 64, 128, 256 or 512
   Global<Bf16> out;     // [output row][value_dim]; zeros for a row whose partials are all empty
   Global<float> lse;    // [output row], natural; null: not wanted
+
+  KVSIM_FN std::int64_t out_row(int group, int row) const {
+    const std::int64_t token =
+        static_cast<std::int64_t>(group / kv_heads) * tokens + row / heads_per_group;
+    return (token * kv_heads + group % kv_heads) * heads_per_group + row % heads_per_group;
+  }
 };
 
 namespace cpu {

@@ -1,3 +1,4 @@
+#include "kernels/decode/family.h"
 #include "kernels/gemm/family.h"
 #include "kernels/host/problem.h"
 #include "kernels/latency/family.h"
@@ -10,6 +11,8 @@ namespace kvsim::kernels {
 
 std::span<const Family> families() {
   static const Family list[] = {
+      {"decode", "attention of one new token over paged K/V", decode_edge_cases, decode_quick_cases,
+       decode_bench_cases},
       {"stream", "bandwidth of copies, reads and writes", stream_edge_cases, stream_quick_cases,
        stream_bench_cases},
       {"latency", "dependent loads and empty launches", latency_edge_cases, latency_quick_cases,

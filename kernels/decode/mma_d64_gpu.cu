@@ -1,0 +1,1 @@
+#include "kernels/decode/mma_d64.cuh"
