@@ -28,10 +28,14 @@ bool find(void* library, const char* name, Function& out) {
 Library load_library() {
   Library out;
   void* file = nullptr;
-  for (const char* name : {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"})
+  // The last is where a toolkit without an entry in the loader's cache has it.
+  for (const char* name : {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so",
+                           "/usr/local/cuda/lib64/libcublasLt.so"})
     if (file = dlopen(name, RTLD_NOW | RTLD_LOCAL); file != nullptr) break;
   if (file == nullptr) {
-    out.reason = "libcublasLt.so.13, .12 and libcublasLt.so are not on the library path";
+    out.reason =
+        "no libcublasLt.so.13, .12 or libcublasLt.so on the library path or in "
+        "/usr/local/cuda/lib64";
     return out;
   }
   Functions& f = out.call;

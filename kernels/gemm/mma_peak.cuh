@@ -34,9 +34,14 @@ __global__ void __launch_bounds__(mma_peak_threads) mma_peak(const MmaPeakArgs a
 #pragma unroll
     for (unsigned r = 0; r < 2; ++r) b[c][r] = mma_peak_register<T>(args.seed, lane, 4 + 2 * c + r);
   float sum[mma_peak_chains][4] = {};
-  for (int round = 0; round < args.rounds; ++round)
+  // Always 0, which the compiler cannot know: where it builds the instruction from others it would
+  // else multiply once and only add in every round.
+  const auto nothing = static_cast<std::uint32_t>(args.rounds < 0);
+  for (int round = 0; round < args.rounds; ++round) {
+    a[0] += nothing, a[2] += nothing;
 #pragma unroll
     for (int c = 0; c < mma_peak_chains; ++c) gemm_multiply<T>(sum[c], a, b[c][0], b[c][1]);
+  }
   const std::int64_t thread = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {

@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(Tile::threads, 2) flash_prefill(const PrefillA
 
   unsigned char* const ring = shared + Tile::query_bytes;
   flash_load_queries<Tile>(shared, args, span, first_query, head);
-  flash_load_tokens<Tile>(ring, args, sequence, kv_head, 0, end);
+  if (tiles > 0) flash_load_tokens<Tile>(ring, args, sequence, kv_head, 0, end);
   cp_commit();
 
   FlashState<Tile> state = {};

@@ -55,7 +55,23 @@ __device__ __forceinline__ void flash_load_queries(unsigned char* to, const Pref
   }
 }
 
-// Keys and values of a tile; those from `end` on become zero.
+// Elements before the row of a token in either pool. Contiguous rows follow from the head's first;
+// the head dimension and, with pages, shifts take the place of runtime factors.
+template <class Tile>
+__device__ __forceinline__ std::int64_t flash_row(const PrefillArgs& args, int sequence,
+                                                  int kv_head, int token) {
+  if constexpr (Tile::paged) {
+    const int page = load(args.kv.table + args.kv.table_entry(sequence, token >> args.log_page));
+    const int slot = token & ((1 << args.log_page) - 1);
+    const std::int64_t head_page = static_cast<std::int64_t>(page) * args.kv.kv_heads + kv_head;
+    return ((head_page << args.log_page) + slot) * Tile::head_dim;
+  } else {
+    const std::int64_t head = static_cast<std::int64_t>(sequence) * args.kv.kv_heads + kv_head;
+    return (head * args.kv.page_tokens + token) * Tile::head_dim;
+  }
+}
+
+// Keys and values of a tile; those from `end` > 0 on become zero.
 template <class Tile>
 __device__ __forceinline__ void flash_load_tokens(unsigned char* to, const PrefillArgs& args,
                                                   int sequence, int kv_head, int first, int end) {
@@ -65,11 +81,9 @@ __device__ __forceinline__ void flash_load_tokens(unsigned char* to, const Prefi
   for (int u = 0; u < Tile::tokens / rows_at_once; ++u) {
     const int row = thread / Tile::chunks + u * rows_at_once;
     const bool inside = first + row < end;
-    std::int64_t from = 0;
-    if (inside)
-      from = row_of_token(args.kv, Tile::paged ? args.log_page : contiguous_kv, sequence, kv_head,
-                          first + row) +
-             chunk * 8;
+    // The last token's row stands for those beyond it: no branch around the page's look-up.
+    const int token = inside ? first + row : end - 1;
+    const std::int64_t from = flash_row<Tile>(args, sequence, kv_head, token) + chunk * 8;
     unsigned char* const at = to + Tile::place(row, chunk);
     cp_async16(at, args.kv.keys + from, inside);
     cp_async16(at + Tile::side_bytes, args.kv.values + from, inside);
