@@ -25,6 +25,49 @@ __device__ __forceinline__ BlockStates block_states_at(unsigned char* shared, in
   return {o, m, m + parts * rows, parts, rows, stride};
 }
 
+// Two columns of a row, all parts added up.
+struct ColumnPair {
+  float m, l, x, y;
+};
+
+__device__ __forceinline__ ColumnPair added_up(const BlockStates& states, int row, int column) {
+  ColumnPair sum{minus_infinity, 0, 0, 0};
+  for (int p = 0; p < states.parts; ++p) sum.m = fmaxf(sum.m, states.m[p * states.rows + row]);
+  for (int p = 0; p < states.parts; ++p) {
+    const int at = p * states.rows + row;
+    const float weight = rescale(states.m[at], sum.m);
+    sum.l += weight * states.l[at];
+    sum.x += weight * states.o[at * states.stride + column];
+    sum.y += weight * states.o[at * states.stride + column + 1];
+  }
+  return sum;
+}
+
+template <int value_dim>
+__device__ __forceinline__ void store_output(const MergeArgs& merge, std::int64_t out_row,
+                                             int column, const ColumnPair& sum) {
+  const float scale = reciprocal_or_zero(sum.l);
+  store(as<std::uint32_t>(merge.out + (out_row * value_dim + column)),
+        pack_bf16(sum.x * scale, sum.y * scale));
+  if (merge.lse && column == 0) store(merge.lse + out_row, natural_lse(sum.m, sum.l));
+}
+
+// `at`: the partial's row, see Partials::row.
+template <int value_dim>
+__device__ __forceinline__ void store_partial(const Partials& partials, std::int64_t at, int column,
+                                              const ColumnPair& sum) {
+  if (sum.l > 0.0F) {
+    const std::uint64_t two = static_cast<std::uint64_t>(std::bit_cast<std::uint32_t>(sum.y))
+                                  << 32 |
+                              std::bit_cast<std::uint32_t>(sum.x);
+    store(as<std::uint64_t>(partials.o + (at * value_dim + column)), two);
+  }
+  if (column == 0) {
+    store(partials.m + at, sum.m);
+    store(partials.l + at, sum.l);
+  }
+}
+
 // Where the rows of a block go: a partial of its group, or (partial < 0) the output itself.
 struct RowsOut {
   int group, first_row, rows;
@@ -41,34 +84,13 @@ __device__ __forceinline__ void write_rows(const BlockStates& states, const Merg
   for (int i = static_cast<int>(threadIdx.x); i < to.rows * pairs;
        i += static_cast<int>(blockDim.x)) {
     const int row = i / pairs, column = 2 * (i % pairs);
-    float m = minus_infinity;
-    for (int p = 0; p < states.parts; ++p) m = fmaxf(m, states.m[p * states.rows + row]);
-    float l = 0, x = 0, y = 0;
-    for (int p = 0; p < states.parts; ++p) {
-      const int at = p * states.rows + row;
-      const float weight = rescale(states.m[at], m);
-      l += weight * states.l[at];
-      x += weight * states.o[at * states.stride + column];
-      y += weight * states.o[at * states.stride + column + 1];
-    }
-    if (to.partial < 0) {
-      const std::int64_t out_row = merge.out_row(to.group, to.first_row + row);
-      const float scale = reciprocal_or_zero(l);
-      store(as<std::uint32_t>(merge.out + (out_row * value_dim + column)),
-            pack_bf16(x * scale, y * scale));
-      if (merge.lse && column == 0) store(merge.lse + out_row, natural_lse(m, l));
-      continue;
-    }
-    const std::int64_t at = merge.partials.row(to.partial, rows_per_group, to.first_row + row);
-    if (l > 0.0F) {
-      const std::uint64_t two = static_cast<std::uint64_t>(std::bit_cast<std::uint32_t>(y)) << 32 |
-                                std::bit_cast<std::uint32_t>(x);
-      store(as<std::uint64_t>(merge.partials.o + (at * value_dim + column)), two);
-    }
-    if (column == 0) {
-      store(merge.partials.m + at, m);
-      store(merge.partials.l + at, l);
-    }
+    const ColumnPair sum = added_up(states, row, column);
+    if (to.partial < 0)
+      store_output<value_dim>(merge, merge.out_row(to.group, to.first_row + row), column, sum);
+    else
+      store_partial<value_dim>(merge.partials,
+                               merge.partials.row(to.partial, rows_per_group, to.first_row + row),
+                               column, sum);
   }
 }
 

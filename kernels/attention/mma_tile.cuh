@@ -2,8 +2,9 @@
 #include "kernels/attention/paged_kv.h"
 #include "kernels/attention/softmax.cuh"
 
-// One warp, 16 query rows, 16 tokens: the unit from which the tensor core kernels are made. Keys
-// and values of the tokens lie in shared memory as 16 rows of `dim` bf16, chunks swizzled.
+// One warp, 16 query rows, 16 tokens or a multiple: the unit from which the tensor core kernels are
+// made. Keys and values of the tokens lie in shared memory as rows of `dim` bf16, chunks swizzled.
+// Scores s[n] are those of 8 tokens each, so 2 per 16 tokens, with 4 words of packed probabilities.
 //
 //            8 tokens   8 tokens        lane = 4 group + quad holds of a 16 x 8 accumulator
 //          +----------+----------+        d[0], d[1]: row group,     columns 2 quad, 2 quad + 1
@@ -34,35 +35,44 @@ __device__ __forceinline__ void load_queries(std::uint32_t (&q)[dim / 16][4],
 }
 
 // s = Q K^T.
-template <int dim>
-__device__ __forceinline__ void score_tile(float (&s)[2][4], const std::uint32_t (&q)[dim / 16][4],
+template <int dim, int eights>
+__device__ __forceinline__ void score_tile(float (&s)[eights][4],
+                                           const std::uint32_t (&q)[dim / 16][4],
                                            const unsigned char* keys) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int token = lane / 16 * 8 + lane % 8, half = lane / 8 % 2;
   const int first = tile_offset<dim>(token, half);
 #pragma unroll
-  for (int i = 0; i < 4; ++i) s[0][i] = s[1][i] = 0;
+  for (int n = 0; n < eights; ++n)
 #pragma unroll
-  for (int k = 0; k < dim / 16; ++k) {
-    std::uint32_t b[4];
-    ldsm4(b, keys + (first ^ (32 * k)));
-    mma_bf16_16816(s[0], q[k], b[0], b[1]);
-    mma_bf16_16816(s[1], q[k], b[2], b[3]);
-  }
+    for (int i = 0; i < 4; ++i) s[n][i] = 0;
+#pragma unroll
+  for (int k = 0; k < dim / 16; ++k)
+#pragma unroll
+    for (int n = 0; n < eights; n += 2) {
+      std::uint32_t b[4];
+      ldsm4(b, keys + n * (16 * dim) + (first ^ (32 * k)));
+      mma_bf16_16816(s[n], q[k], b[0], b[1]);
+      mma_bf16_16816(s[n + 1], q[k], b[2], b[3]);
+    }
 }
 
 // o += P V with P as A operand.
-template <int dim>
-__device__ __forceinline__ void add_values(float (&o)[dim / 8][4], const std::uint32_t (&p)[4],
+template <int dim, int words>
+__device__ __forceinline__ void add_values(float (&o)[dim / 8][4], const std::uint32_t (&p)[words],
                                            const unsigned char* values) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int first = tile_offset<dim>(lane % 16, lane / 16);
 #pragma unroll
-  for (int n = 0; n < dim / 16; ++n) {
-    std::uint32_t b[4];
-    ldsm4_trans(b, values + (first ^ (32 * n)));
-    mma_bf16_16816(o[2 * n], p, b[0], b[1]);
-    mma_bf16_16816(o[2 * n + 1], p, b[2], b[3]);
+  for (int t = 0; t < words; t += 4) {
+    const std::uint32_t a[4] = {p[t], p[t + 1], p[t + 2], p[t + 3]};
+#pragma unroll
+    for (int n = 0; n < dim / 16; ++n) {
+      std::uint32_t b[4];
+      ldsm4_trans(b, values + t * (8 * dim) + (first ^ (32 * n)));
+      mma_bf16_16816(o[2 * n], a, b[0], b[1]);
+      mma_bf16_16816(o[2 * n + 1], a, b[2], b[3]);
+    }
   }
 }
 
@@ -75,15 +85,17 @@ struct RowPair {
 
 // One step of online softmax: raw scores (-inf where masked) in, packed probabilities out; o is
 // rescaled only when a maximum of the warp's rows moved. score_scale = scale * log2(e) > 0.
-template <int columns>
-__device__ __forceinline__ void softmax_step(float (&s)[2][4], std::uint32_t (&p)[4],
+template <int eights, int columns>
+__device__ __forceinline__ void softmax_step(float (&s)[eights][4], std::uint32_t (&p)[2 * eights],
                                              RowPair& state, float (&o)[columns][4],
                                              float score_scale) {
   float m_new[2];
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
-    const float a = fmaxf(s[0][2 * r], s[0][2 * r + 1]), b = fmaxf(s[1][2 * r], s[1][2 * r + 1]);
-    m_new[r] = fmaxf(quad_max(fmaxf(a, b)) * score_scale, state.m[r]);
+    float largest = minus_infinity;
+#pragma unroll
+    for (int n = 0; n < eights; ++n) largest = fmaxf(largest, fmaxf(s[n][2 * r], s[n][2 * r + 1]));
+    m_new[r] = fmaxf(quad_max(largest) * score_scale, state.m[r]);
   }
   if (__any_sync(full_warp, m_new[0] > state.m[0] || m_new[1] > state.m[1])) {
     const float down[2] = {rescale(state.m[0], m_new[0]), rescale(state.m[1], m_new[1])};
@@ -98,7 +110,7 @@ __device__ __forceinline__ void softmax_step(float (&s)[2][4], std::uint32_t (&p
   for (int r = 0; r < 2; ++r) {
     const float shift = finite_or_zero(state.m[r]);
 #pragma unroll
-    for (int t = 0; t < 2; ++t) {
+    for (int t = 0; t < eights; ++t) {
       const float x = ex2(fmaf(s[t][2 * r], score_scale, -shift));
       const float y = ex2(fmaf(s[t][2 * r + 1], score_scale, -shift));
       state.l[r] += x + y;
@@ -108,10 +120,11 @@ __device__ __forceinline__ void softmax_step(float (&s)[2][4], std::uint32_t (&p
 }
 
 // -inf for the scores of tokens outside first ... end - 1; `token` is the tile's first.
-__device__ __forceinline__ void mask_outside(float (&s)[2][4], int token, int first, int end) {
+template <int eights>
+__device__ __forceinline__ void mask_outside(float (&s)[eights][4], int token, int first, int end) {
   const int quad = static_cast<int>(threadIdx.x) % 4;
 #pragma unroll
-  for (int t = 0; t < 2; ++t)
+  for (int t = 0; t < eights; ++t)
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int at = token + 8 * t + 2 * quad + (i & 1);

@@ -6,6 +6,7 @@
 #include "kernels/prefill/family.h"
 #include "kernels/quantized/family.h"
 #include "kernels/stream/family.h"
+#include "kernels/tree/family.h"
 
 namespace kvsim::kernels {
 
@@ -25,6 +26,8 @@ std::span<const Family> families() {
        prefill_quick_cases, prefill_bench_cases},
       {"mla", "decode over a latent cache shared by all heads", mla_edge_cases, mla_quick_cases,
        mla_bench_cases},
+      {"tree", "verification of trees of draft tokens", tree_edge_cases, tree_quick_cases,
+       tree_bench_cases},
   };
   return list;
 }

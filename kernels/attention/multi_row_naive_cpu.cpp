@@ -1,0 +1,1 @@
+#include "kernels/attention/multi_row_naive.cuh"

@@ -1,0 +1,1 @@
+#include "kernels/tree/tree.cuh"
