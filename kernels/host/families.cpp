@@ -1,3 +1,4 @@
+#include "kernels/cascade/family.h"
 #include "kernels/decode/family.h"
 #include "kernels/gemm/family.h"
 #include "kernels/host/problem.h"
@@ -28,6 +29,8 @@ std::span<const Family> families() {
        mla_bench_cases},
       {"tree", "verification of trees of draft tokens", tree_edge_cases, tree_quick_cases,
        tree_bench_cases},
+      {"cascade", "decode of sequences that share a prefix", cascade_edge_cases,
+       cascade_quick_cases, cascade_bench_cases},
   };
   return list;
 }
