@@ -34,9 +34,11 @@ inline void mbar_wait(std::uint64_t* bar, unsigned parity, const char* file = __
                       int line = __builtin_LINE()) {
   simt::mbar_wait(bar, parity, {file, line});
 }
+// Inlined, so that a report about the copy finds the kernel's line behind the call.
 template <class T>
-void bulk_g2s(void* shared, Global<T> global, unsigned bytes, std::uint64_t* bar,
-              const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+[[gnu::always_inline]] inline void bulk_g2s(void* shared, Global<T> global, unsigned bytes,
+                                            std::uint64_t* bar, const char* file = __builtin_FILE(),
+                                            int line = __builtin_LINE()) {
   simt::bulk_copy(shared, global.address, bytes, bar, {file, line});
 }
 

@@ -28,6 +28,7 @@ void land(const PendingCopy& copy) {
 }  // namespace
 
 void async_copy16(void* shared, const void* global, bool valid, Site site) {
+  const sanitizers::Frame frame(__builtin_return_address(0));
   if (!aligned16(shared) || (valid && !aligned16(global)))
     fail("cp.async of an address that is not aligned to 16 bytes at " + text(site));
   current->runner->require_shared(shared, 16, "cp.async", site);
@@ -45,6 +46,7 @@ void async_commit() {
 }
 
 void async_wait(unsigned groups_in_flight) {
+  const sanitizers::Frame frame(__builtin_return_address(0));
   Fiber& fiber = self();
   while (fiber.groups.size() - fiber.waited > groups_in_flight) {
     const std::size_t end = fiber.groups[fiber.waited++].copies;

@@ -29,8 +29,8 @@ constinit thread_local Lane* current = nullptr;
 
 BlockRunner::BlockRunner() {
   if (sanitizers::thread_sanitizer()) {
-    janitor_ = sanitizers::borrow_fiber();
-    copy_engine_ = sanitizers::borrow_fiber();
+    janitor_ = sanitizers::borrow_fiber("end of the block");
+    copy_engine_ = sanitizers::borrow_fiber("bulk copies");
   }
 }
 
@@ -70,8 +70,10 @@ void BlockRunner::acquire_results() { sanitizers::acquire(&end_key_); }
 
 void BlockRunner::reset(const Block& block) {
   while (fibers_.size() < block.threads) {
+    const std::string name = "CUDA thread " + std::to_string(fibers_.size());
     fibers_.push_back(std::make_unique<Fiber>());
-    if (sanitizers::thread_sanitizer()) fibers_.back()->tsan_fiber = sanitizers::borrow_fiber();
+    if (sanitizers::thread_sanitizer())
+      fibers_.back()->tsan_fiber = sanitizers::borrow_fiber(name.c_str());
   }
   if (stacks_ == nullptr || stacks_->count() < block.threads)
     stacks_ = std::make_unique<Stacks>(block.threads);

@@ -54,6 +54,7 @@ struct BulkCopy {
   const void* global;
   unsigned bytes;
   std::uint64_t* bar;
+  void* caller;  // in the kernel's code
 };
 
 // Runs the blocks of a launch one after the other on one OS thread. Under ThreadSanitizer a lane

@@ -174,6 +174,7 @@ void ldmatrix_x4(std::uint32_t (&r)[4], const void* row, Transpose transpose, Si
     fail(std::string("ldmatrix of a row that is not aligned to 16 bytes at ") + site.file + ":" +
          std::to_string(site.line));
   current->runner->require_shared(row, 16, "ldmatrix", site);
+  const sanitizers::Frame frame(__builtin_return_address(0));
   Rows rows{r, static_cast<const unsigned char*>(row), {}};
   static constexpr Collective loads[] = {{"ldmatrix", load_rows}, {"ldmatrix.trans", load_columns}};
   rendezvous(full_warp, loads[static_cast<unsigned>(transpose)], site, &rows);

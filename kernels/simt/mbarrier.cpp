@@ -19,9 +19,18 @@ void* phase_key(std::uint64_t* bar, unsigned parity) {
   return reinterpret_cast<char*>(bar) + (parity & 1U);
 }
 
+void note_copy(const BulkCopy& copy) {
+  const sanitizers::Frame frame(copy.caller);
+  for (unsigned i = 0; i < copy.bytes; i += 16) {
+    sanitizers::note_read16(static_cast<const char*>(copy.global) + i);
+    sanitizers::note_write16(static_cast<char*>(copy.shared) + i);
+  }
+}
+
 }  // namespace
 
 void mbar_init(std::uint64_t* bar, unsigned arrivals, Site site) {
+  const sanitizers::Frame frame(__builtin_return_address(0));
   if (reinterpret_cast<std::uintptr_t>(bar) % 8 != 0)
     fail("an mbarrier that is not aligned to 8 bytes at " + text(site));
   if (arrivals == 0) fail("an mbarrier for no arrivals at " + text(site));
@@ -31,19 +40,22 @@ void mbar_init(std::uint64_t* bar, unsigned arrivals, Site site) {
 }
 
 void mbar_arrive(std::uint64_t* bar, unsigned expect_bytes, Site site) {
+  const sanitizers::Frame frame(__builtin_return_address(0));
   current->runner->arrive_at_mbarrier(bar, 1, expect_bytes, site);
 }
 
 void mbar_wait(std::uint64_t* bar, unsigned parity, Site site) {
+  const sanitizers::Frame frame(__builtin_return_address(0));
   current->runner->wait_at_mbarrier(bar, parity, site);
 }
 
 void bulk_copy(void* shared, const void* global, unsigned bytes, std::uint64_t* bar, Site site) {
+  const sanitizers::Frame frame(__builtin_return_address(0));
   if (!aligned16(shared) || !aligned16(global) || bytes % 16 != 0)
     fail("bulk copy whose addresses or size are not multiples of 16 at " + text(site));
   current->runner->require_shared(shared, bytes, "bulk copy", site);
   if (current->accounting != nullptr) current->accounting->read(global, bytes, site);
-  current->runner->queue_bulk({shared, global, bytes, bar}, site);
+  current->runner->queue_bulk({shared, global, bytes, bar, __builtin_return_address(0)}, site);
 }
 
 void BlockRunner::init_mbarrier(std::uint64_t* bar, unsigned arrivals, Site site) {
@@ -99,10 +111,7 @@ void BlockRunner::land(const BulkCopy& copy, void* sanitizer_fiber) {
   if (copy_engine_ != nullptr) {
     sanitizers::switch_to(copy_engine_);
     sanitizers::acquire(&bulk_key_);
-    for (unsigned i = 0; i < copy.bytes; i += 16) {
-      sanitizers::note_read16(static_cast<const char*>(copy.global) + i);
-      sanitizers::note_write16(static_cast<char*>(copy.shared) + i);
-    }
+    note_copy(copy);
     sanitizers::release(phase_key(copy.bar, bar->parity));
     sanitizers::switch_to(sanitizer_fiber);
   }

@@ -18,11 +18,16 @@ Pool& pool() {
 
 }  // namespace
 
-void* borrow_fiber() {
+void* borrow_fiber(const char* name) {
   const std::lock_guard lock(pool().mutex);
-  if (pool().idle.empty()) return __tsan_create_fiber(0);
-  void* fiber = pool().idle.back();
-  pool().idle.pop_back();
+  void* fiber = nullptr;
+  if (pool().idle.empty()) {
+    fiber = __tsan_create_fiber(0);
+  } else {
+    fiber = pool().idle.back();
+    pool().idle.pop_back();
+  }
+  if (&__tsan_set_fiber_name != nullptr) __tsan_set_fiber_name(fiber, name);
   return fiber;
 }
 

@@ -6,8 +6,10 @@
 extern "C" {
 [[gnu::weak]] void* __tsan_get_current_fiber();
 [[gnu::weak]] void* __tsan_create_fiber(unsigned flags);
-[[gnu::weak]] void __tsan_destroy_fiber(void* fiber);
+[[gnu::weak]] void __tsan_set_fiber_name(void* fiber, const char* name);
 [[gnu::weak]] void __tsan_switch_to_fiber(void* fiber, unsigned flags);
+[[gnu::weak]] void __tsan_func_entry(void* caller);
+[[gnu::weak]] void __tsan_func_exit();
 [[gnu::weak]] void __tsan_acquire(void* key);
 [[gnu::weak]] void __tsan_release(void* key);
 [[gnu::weak]] void __tsan_read2(void* address);
@@ -56,10 +58,25 @@ inline void check_read(const void* address, std::size_t bytes) {
 inline void switch_to(void* fiber) {
   if (&__tsan_switch_to_fiber != nullptr) __tsan_switch_to_fiber(fiber, 1);
 }
+// While it lives, accesses are reported as made at `caller`, a return address in the kernel's code:
+// functions of the executor leave no frame of their own.
+class Frame {
+ public:
+  explicit Frame(void* caller) {
+    if (&__tsan_func_entry != nullptr) __tsan_func_entry(caller);
+  }
+  ~Frame() {
+    if (&__tsan_func_exit != nullptr) __tsan_func_exit();
+  }
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+};
+
 // Creating a fiber costs milliseconds under ThreadSanitizer, so what a runner returns is kept for
 // the next one. Whoever waited for the launch has seen all that a returned fiber did: its past
 // hides no race of its next life.
-void* borrow_fiber();
+// `name` is shown in reports.
+void* borrow_fiber(const char* name);
 void return_fiber(void* fiber);
 
 // A stack whose frames were abandoned keeps their red zones.
