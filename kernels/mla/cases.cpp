@@ -13,6 +13,9 @@ Problems mla_edge_cases() {
       {.lens = {63, 64, 65}, .heads = 32, .page_tokens = 64, .blocks = 40, .min_tiles = 1},
       {.lens = {129, 0, 40}, .heads = 64, .page_tokens = 16, .blocks = 2, .min_tiles = 1},
       {.lens = {1, 100}, .heads = 128, .page_tokens = 64, .blocks = 4, .min_tiles = 1},
+      // Parts of more tiles than the ring has stages.
+      {.lens = {300, 163}, .page_tokens = 16, .blocks = 1},
+      {.lens = {257}, .heads = 64, .page_tokens = 64, .blocks = 1},
       // Rows that fill no block.
       {.lens = {40}, .heads = 5, .page_tokens = 16, .blocks = 2, .min_tiles = 1},
       {.lens = {70}, .heads = 40, .page_tokens = 16, .blocks = 2, .min_tiles = 1},
@@ -38,9 +41,9 @@ Problems mla_edge_cases() {
 Problems mla_quick_cases() {
   Problems out;
   out.push_back(
-      make_mla_problem({.lens = {40, 70}, .page_tokens = 16, .blocks = 2, .min_tiles = 1}));
+      make_mla_problem({.lens = {40, 70, 33}, .page_tokens = 16, .blocks = 2, .min_tiles = 1}));
   out.push_back(make_mla_problem(
-      {.lens = {33}, .heads = 40, .page_tokens = 64, .blocks = 2, .min_tiles = 1}));
+      {.lens = {64, 200}, .heads = 40, .page_tokens = 64, .blocks = 1, .min_tiles = 1}));
   out.push_back(make_mla_naive_problem({.lens = {3}, .heads = 1}));
   return out;
 }

@@ -77,9 +77,9 @@ struct MlaThread {
     return shared + Shared::probabilities + side * Block::probability_bytes;
   }
 
-  // A token's 16-byte chunk in the current stage, for ldmatrix.
-  __device__ const unsigned char* tile_at(int token, int chunk) const {
-    return shared + Shared::ring + loader.stage * stage_bytes + token * row_stride + chunk * 16;
+  // A token's 16-byte chunk in a stage, for ldmatrix.
+  __device__ const unsigned char* tile_at(int stage, int token, int chunk) const {
+    return shared + Shared::ring + stage * stage_bytes + token * row_stride + chunk * 16;
   }
 
   // A operands of the warp's rows and quarter of k, straight from global memory.
@@ -118,7 +118,7 @@ struct MlaThread {
 #pragma unroll
         for (int half = 0; half < halves; ++half) {
           std::uint32_t b[4];
-          ldsm4(b, tile_at((first + half) * 16 + token, chunk));
+          ldsm4(b, tile_at(loader.stage, (first + half) * 16 + token, chunk));
 #pragma unroll
           for (int r = 0; r < R; ++r) {
             mma_bf16_16816(s[r][2 * half], q[r][k], b[0], b[1]);
@@ -197,7 +197,7 @@ struct MlaThread {
   }
 
   // O += P V for all rows of the block and the warp's columns.
-  __device__ void multiply_values(int side) {
+  __device__ void multiply_values(int stage, int side) {
     const int token = ((lane() / 8) % 2) * 8 + (lane() & 7);
     const int chunk = warp() * Block::column_tiles + lane() / 16;
 #pragma unroll
@@ -208,7 +208,7 @@ struct MlaThread {
 #pragma unroll
       for (int c = 0; c < Block::column_tiles; c += 2) {
         std::uint32_t v[4];
-        ldsm4_trans(v, tile_at(k * 16 + token, chunk + c));
+        ldsm4_trans(v, tile_at(stage, k * 16 + token, chunk + c));
 #pragma unroll
         for (int i = 0; i < M; ++i) {
           mma_bf16_16816(o[i][c], p[i], v[0], v[1]);
@@ -247,20 +247,35 @@ struct MlaThread {
       }
     }
 
-    for (int tile = 0; tile < source.tiles; ++tile) {
+    // One round more than tiles: P V of a tile is done in the round of the next one, in the other
+    // order by every second group of rows, so that of the two warps that share a scheduler one
+    // multiplies while the other does its softmax.
+#pragma unroll 1
+    for (int tile = 0; tile <= source.tiles; ++tile) {
       const int side = tile & 1;
       thread = opaque(thread);
-      loader.wait_for_current();
-      multiply_keys();
-      sync_threads(static_cast<unsigned>(1 + row_group()), 128);
+      if (tile < source.tiles) {
+        loader.wait_for_current();
+        multiply_keys();
+        sync_threads(static_cast<unsigned>(1 + row_group()), 128);
+      }
+#pragma unroll 1
+      for (int step = 0; step < 2; ++step) {
+        thread = opaque(thread);
+        if (((step + row_group()) & 1) == 0) {
+          if (tile == source.tiles) continue;
 #pragma unroll
-      for (int r = 0; r < Block::R; ++r) soften(r, first + tile * tile_tokens, limit[r], side);
+          for (int r = 0; r < Block::R; ++r) soften(r, first + tile * tile_tokens, limit[r], side);
+        } else if (tile > 0) {
+          rescale_output(side ^ 1);
+          multiply_values(stage_after(loader.stage, ring_stages - 1), side ^ 1);
+        }
+      }
+      if (tile == source.tiles) break;
       loader.wait_for_next();
       __syncthreads();
       thread = opaque(thread);
       loader.refill(source, tile + ring_stages - 1, thread);
-      rescale_output(side);
-      multiply_values(side);
       loader.advance();
     }
     thread = opaque(thread);
