@@ -23,9 +23,9 @@ struct Floor {
 struct Check {
   double rel_l2 = 0, max_abs = 0;
   int rows_checked = 0;
-  double gate = 0;     // rel_l2 above it fails
-  bool finite = true;  // false: NaN, infinity or an element that was never written
-  std::string note;    // "" or what went wrong beyond the figures
+  double gate = 0;        // rel_l2 above it fails
+  bool finite = true;     // false: NaN, infinity or an element that was never written
+  std::string note = {};  // "" or what went wrong beyond the figures
   bool passed() const { return finite && rel_l2 <= gate && note.empty(); }
 };
 

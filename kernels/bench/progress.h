@@ -1,0 +1,35 @@
+#pragma once
+#include <chrono>
+#include <string>
+
+namespace kvsim::kernels::bench {
+
+// After SIGINT the current case is finished and nothing new is started.
+void catch_interrupts();
+bool interrupted();
+
+// Counts from its making.
+class Deadline {
+ public:
+  explicit Deadline(double seconds) : start_(std::chrono::steady_clock::now()), seconds_(seconds) {}
+  double elapsed_s() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+  double left_s() const { return seconds_ - elapsed_s(); }
+  bool over() const { return !stopped_.empty() || interrupted() || left_s() <= 0; }
+  void stop(const std::string& reason) { stopped_ = reason; }  // over from now on
+  std::string reason() const {
+    if (!stopped_.empty()) return stopped_;
+    return interrupted() ? "interrupted" : "the time was up";
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_;
+  double seconds_;
+  std::string stopped_;
+};
+
+// A line on stderr.
+void say(const std::string& line);
+
+}  // namespace kvsim::kernels::bench

@@ -1,0 +1,15 @@
+#pragma once
+#include "kernels/bench/document.h"
+#include "kernels/bench/options.h"
+#include "kernels/bench/progress.h"
+
+namespace kvsim::kernels::bench {
+
+// Every variant of the quick cases (and, unless quick, of the edge cases) under the executor:
+// errors and bytes touched, no times.
+void run_cpu(const Options& options, Document& document, Deadline& deadline);
+
+// Ceilings, checks of the edge and quick cases, then the timed matrix.
+void run_gpu(Device& device, const Options& options, Document& document, Deadline& deadline);
+
+}  // namespace kvsim::kernels::bench

@@ -1,0 +1,94 @@
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "support/process.h"
+
+using kvsim::testing::Outcome;
+
+namespace {
+
+Outcome kvbench(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), KVBENCH_PROGRAM);
+  return kvsim::testing::run_program(arguments);
+}
+
+std::filesystem::path fresh_folder(const std::string& name) {
+  const auto folder = std::filesystem::temp_directory_path() / ("kvbench_" + name);
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  return folder;
+}
+
+}  // namespace
+
+TEST_CASE("kvbench exits with 2 and names the nearest flag") {
+  const Outcome o = kvbench({"--quik"});
+  CHECK(o.status == 2);
+  CHECK(o.err.find("the nearest is --quick") != o.err.npos);
+  CHECK(o.out.empty());
+}
+
+TEST_CASE("kvbench exits with 77 and a reason where there is no GPU") {
+  const Outcome o = kvbench({"--backend", "gpu", "--check-only", "--filter", "no such case"});
+  if (o.status == 0) {
+    MESSAGE("skipped: this machine has a GPU");
+    return;
+  }
+  CHECK(o.status == 77);
+  CHECK(o.err.find("next: kvbench --backend cpu --quick") != o.err.npos);
+}
+
+TEST_CASE("kvbench exits with 4 where it cannot write and leaves nothing behind") {
+  const auto folder = fresh_folder("unwritable");
+  std::filesystem::create_directory(folder / "taken");
+  const Outcome o = kvbench(
+      {"--backend", "cpu", "--quick", "--filter", "copy/", "-o", (folder / "taken").string()});
+  CHECK(o.status == 4);
+  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
+}
+
+TEST_CASE("without -o the document alone is on stdout") {
+  const Outcome o = kvbench({"--backend", "cpu", "--quick", "--filter", "copy/"});
+  CHECK(o.status == 0);
+  const auto document = nlohmann::json::parse(o.out);
+  CHECK(document["schema"] == "kvsim.kvbench/1");
+  CHECK(document["results"].size() >= 2);
+  for (const auto& result : document["results"]) CHECK(result["kernel"] == "copy");
+}
+
+TEST_CASE("a spent budget leaves every case skipped and is no failure") {
+  const Outcome o = kvbench({"--backend", "cpu", "--quick", "--budget-s", "1e-9"});
+  CHECK(o.status == 0);
+  const auto document = nlohmann::json::parse(o.out);
+  for (const auto& result : document["results"]) CHECK(result["status"] != "ok");
+}
+
+TEST_CASE("the list has every kind of case") {
+  const Outcome o = kvbench({"--list"});
+  CHECK(o.status == 0);
+  for (const char* kind : {"quick copy/", "edge copy/", "bench copy/"})
+    CHECK(o.out.find(kind) != o.out.npos);
+  CHECK(kvbench({"--list", "--filter", "no such case"}).out.empty());
+}
+
+TEST_CASE("the check for machines with a GPU writes its files and says where there is none") {
+  const auto folder = fresh_folder("gpu_check");
+  const Outcome o = kvsim::testing::run_program(
+      {"/usr/bin/env", std::string("KVBENCH=") + KVBENCH_PROGRAM, "KVBENCH_FLAGS=--filter copy/",
+       "bash", std::string(KVSIM_SOURCE_DIR) + "/kernels/gpu_check.sh", (folder / "out").string()});
+  CHECK((o.status == 0 || o.status == 77));
+  CHECK((o.out.find("no GPU: the executor checks") != o.out.npos) == (o.status == 77));
+  for (const char* name : {"kvbench.json", "check.log", "environment.txt"})
+    CHECK_MESSAGE(std::filesystem::exists(folder / "out" / name), name);
+}
+
+TEST_CASE("what is no plain file is written to and never replaced") {
+  const Outcome o =
+      kvbench({"--backend", "cpu", "--quick", "--filter", "copy/", "-o", "/dev/null"});
+  CHECK(o.status == 0);
+  CHECK(std::filesystem::is_character_file("/dev/null"));
+}
