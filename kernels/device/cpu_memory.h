@@ -42,7 +42,16 @@ Words4 load_stream(Global<T> p, const char* file = __builtin_FILE(), int line = 
 }
 
 template <class T>
-void prefetch_l2(Global<T>) {}
+void prefetch_l2(Global<T> p, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+  if (auto* accounting = simt::current->accounting; accounting != nullptr)
+    accounting->prefetch(p.address, {file, line});
+}
+template <class T>
+void prefetch_l2_bulk(Global<T> p, unsigned bytes, const char* file = __builtin_FILE(),
+                      int line = __builtin_LINE()) {
+  for (unsigned at = 0; at < bytes; at += 128)
+    prefetch_l2(as<const std::uint8_t>(p) + at, file, line);
+}
 
 template <class T>
 T atomic_add(Global<T> p, std::type_identity_t<T> value, const char* file = __builtin_FILE(),

@@ -37,6 +37,15 @@ __device__ inline void prefetch_l2(Global<T> p) {
   asm volatile("prefetch.global.L2 [%0];" ::"l"(p.address));
 }
 
+template <class T>
+__device__ inline void prefetch_l2_bulk(Global<T> p, unsigned bytes) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(p.address), "r"(bytes));
+#else
+  __trap();
+#endif
+}
+
 // The fences on both sides make the operation an acquire and a release for the whole block that
 // joins it by barriers.
 template <class T>

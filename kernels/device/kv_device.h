@@ -27,7 +27,8 @@
 //   round_to_int(x)               the nearest integer, ties to even
 //   atomic_add, atomic_max        global memory, acquire-release; returns the old value
 //   prefetch_l2(p)                asks for the 128-byte line of p
-//   mbar_init, mbar_expect_tx, mbar_arrive, mbar_wait, bulk_g2s
+//   prefetch_l2_bulk(p, bytes)    (compute capability 9.0) the same for a multiple of 16 bytes at
+//   once mbar_init, mbar_expect_tx, mbar_arrive, mbar_wait, bulk_g2s
 //                                 (compute capability 9.0) bulk copies that signal an mbarrier
 //
 //   launch(kernel, grid, threads, shared_bytes, stream, args)

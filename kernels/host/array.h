@@ -17,6 +17,13 @@ class Array {
   Array(Device& device, std::span<const T> values) : Array(device, values.size()) {
     device.upload(data_, values.data(), bytes());
   }
+  // In host memory that kernels can reach; filled and downloaded like the others.
+  static Array pinned(Device& device, std::size_t count) {
+    Array out;
+    out.device_ = &device, out.count_ = count;
+    out.data_ = static_cast<T*>(device.allocate_pinned(out.bytes()));
+    return out;
+  }
   Array(Array&& other) noexcept { swap(other); }
   Array& operator=(Array&& other) noexcept {
     swap(other);

@@ -55,7 +55,8 @@ class CpuDevice final : public Device {
     const auto* accounting = executor_.accounting();
     if (accounting == nullptr) return std::nullopt;
     const auto c = accounting->counts();
-    return Touched{c.unique_read, c.unique_written, c.total_read, c.total_written};
+    return Touched{c.unique_read, c.unique_written, c.total_read, c.total_written,
+                   c.unique_prefetched};
   }
 
  private:

@@ -17,9 +17,10 @@ namespace kvsim::kernels {
 enum class Backend { cpu, gpu };
 
 // Unique and total bytes that kernels touched in the device's memory since the last
-// count_from_here().
+// count_from_here(). Prefetches are no reads; they are counted by lines.
 struct Touched {
   std::uint64_t unique_read = 0, unique_written = 0, total_read = 0, total_written = 0;
+  std::uint64_t unique_prefetched = 0;
 };
 
 // Facts of a device, as it reports them itself; sizes in bytes. The CPU backend has its name only.

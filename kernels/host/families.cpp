@@ -4,6 +4,7 @@
 #include "kernels/host/problem.h"
 #include "kernels/latency/family.h"
 #include "kernels/mla/family.h"
+#include "kernels/pages/family.h"
 #include "kernels/prefill/family.h"
 #include "kernels/quantized/family.h"
 #include "kernels/stream/family.h"
@@ -19,6 +20,8 @@ std::span<const Family> families() {
        stream_bench_cases},
       {"latency", "dependent loads and empty launches", latency_edge_cases, latency_quick_cases,
        latency_bench_cases},
+      {"pages", "pages to and from the host, new rows, prefetch into L2", pages_edge_cases,
+       pages_quick_cases, pages_bench_cases},
       {"gemm", "matrix products and the rate of the matrix instruction", gemm_edge_cases,
        gemm_quick_cases, gemm_bench_cases},
       {"quantized", "quantise and pack, decode over quantised keys and values",

@@ -30,8 +30,8 @@ std::uint64_t ones(const std::vector<std::uint64_t>& bits) {
 void Accounting::add_buffer(const void* start, std::size_t bytes) {
   const auto at = reinterpret_cast<std::uintptr_t>(start);
   const std::size_t words = (bytes + 63) / 64;
-  Buffer buffer{at, at + bytes, std::vector<std::uint64_t>(words),
-                std::vector<std::uint64_t>(words)};
+  Buffer buffer{
+      at, at + bytes, std::vector<std::uint64_t>(words), std::vector<std::uint64_t>(words), {}};
   const auto place = std::ranges::lower_bound(buffers_, at, {}, &Buffer::start);
   buffers_.insert(place, std::move(buffer));
 }
@@ -46,6 +46,7 @@ void Accounting::clear() {
   for (Buffer& b : buffers_) {
     std::ranges::fill(b.read, 0);
     std::ranges::fill(b.written, 0);
+    std::ranges::fill(b.prefetched, 0);
   }
   total_read_ = total_written_ = 0;
 }
@@ -55,6 +56,7 @@ Accounting::Counts Accounting::counts() const {
   for (const Buffer& b : buffers_) {
     out.unique_read += ones(b.read);
     out.unique_written += ones(b.written);
+    out.unique_prefetched += ones(b.prefetched);
   }
   return out;
 }
@@ -83,6 +85,16 @@ void Accounting::touch(const void* address, std::size_t bytes, Access access, Si
   Buffer& buffer = buffer_of(start, bytes, access, site);
   set_bits(access == Access::read ? buffer.read : buffer.written, start - buffer.start, bytes);
   (access == Access::read ? total_read_ : total_written_) += bytes;
+}
+
+void Accounting::prefetch(const void* address, Site site) {
+  constexpr std::uintptr_t line = 128;
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  Buffer& buffer = buffer_of(at, 1, Access::read, site);
+  buffer.prefetched.resize(buffer.read.size());
+  const std::uintptr_t first = std::max(at / line * line, buffer.start);
+  const std::uintptr_t end = std::min(at / line * line + line, buffer.end);
+  set_bits(buffer.prefetched, first - buffer.start, end - first);
 }
 
 }  // namespace kvsim::simt

@@ -8,8 +8,9 @@
 namespace kvsim::simt {
 
 // Counts the bytes that kernels read and write in registered buffers, each byte once (unique) and
-// each access (total), and refuses addresses outside every buffer. One byte of a buffer costs two
-// bits. For one worker thread.
+// each access (total), and refuses addresses outside every buffer. Prefetches are counted apart:
+// they move bytes and change nothing. One byte of a buffer costs two bits, three once it is
+// prefetched. For one worker thread.
 class Accounting {
  public:
   void add_buffer(const void* start, std::size_t bytes);
@@ -23,8 +24,12 @@ class Accounting {
     touch(address, bytes, Access::write, site);
   }
 
+  // The part of the line that lies in the buffer of `address`.
+  void prefetch(const void* address, Site site);
+
   struct Counts {
     std::uint64_t unique_read = 0, unique_written = 0, total_read = 0, total_written = 0;
+    std::uint64_t unique_prefetched = 0;
   };
   Counts counts() const;
 
@@ -33,6 +38,7 @@ class Accounting {
   struct Buffer {
     std::uintptr_t start, end;
     std::vector<std::uint64_t> read, written;  // a bit per byte
+    std::vector<std::uint64_t> prefetched;     // empty until the first
   };
 
   void touch(const void* address, std::size_t bytes, Access access, Site site);
