@@ -1,6 +1,7 @@
 #include "kernels/cascade/family.h"
 #include "kernels/decode/family.h"
 #include "kernels/gemm/family.h"
+#include "kernels/h2o/family.h"
 #include "kernels/host/problem.h"
 #include "kernels/latency/family.h"
 #include "kernels/mla/family.h"
@@ -22,6 +23,8 @@ std::span<const Family> families() {
        latency_bench_cases},
       {"pages", "pages to and from the host, new rows, prefetch into L2", pages_edge_cases,
        pages_quick_cases, pages_bench_cases},
+      {"h2o", "decode that accounts for heavy hitters, and compaction", h2o_edge_cases,
+       h2o_quick_cases, h2o_bench_cases},
       {"gemm", "matrix products and the rate of the matrix instruction", gemm_edge_cases,
        gemm_quick_cases, gemm_bench_cases},
       {"quantized", "quantise and pack, decode over quantised keys and values",

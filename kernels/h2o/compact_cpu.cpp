@@ -1,0 +1,1 @@
+#include "kernels/h2o/compact.cuh"
