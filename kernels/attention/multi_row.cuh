@@ -97,6 +97,8 @@ struct StepCopies {
       const bool draft = tile == span.context_tiles;
       const Global<const Bf16> keys = draft ? args.draft.keys : args.kv.keys;
       const Global<const Bf16> values = draft ? args.draft.values : args.kv.values;
+      PagedKv kv = args.kv;
+      kv.head_dim = Tile::dim;  // known when compiled
       const int slot_mask = args.log_page == contiguous_kv ? -1 : (1 << args.log_page) - 1;
       const int first = first_of_tile();
       unsigned char* to = ring + stage * Tile::stage_bytes;
@@ -109,9 +111,8 @@ struct StepCopies {
         const std::int64_t draft_row =
             (static_cast<std::int64_t>(span.sequence) * args.tokens + query) * args.kv.kv_heads +
             span.kv_head;
-        const std::int64_t from =
-            draft ? draft_row * Tile::dim
-                  : args.kv.row(row_page, span.kv_head, (first + row) & slot_mask);
+        const std::int64_t from = draft ? draft_row * Tile::dim
+                                        : kv.row(row_page, span.kv_head, (first + row) & slot_mask);
         const bool real = draft ? query < args.tokens : first + row < span.context_end;
         unsigned char* at = to + tile_offset<Tile::dim>(query, chunk);
         cp_async16(at, keys + (from + 8 * chunk), real);

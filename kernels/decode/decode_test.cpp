@@ -139,7 +139,7 @@ TEST_CASE("splits fill the machine with at least 256 tokens each and stay below 
 
 TEST_SUITE("quick") {
   TEST_CASE("decode kernels pass their quick cases under permuted schedules") {
-    for (const std::uint64_t seed : {3, 4})
+    for (const std::uint64_t seed : {3U, 4U})
       testing::expect_all_pass(decode_quick_cases(), {.schedule_seed = seed, .data_seed = seed});
   }
 }
