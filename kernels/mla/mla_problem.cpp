@@ -44,6 +44,9 @@ class MlaProblem final : public Problem {
                        {"T", shape.queries},
                        {"page", shape.page_tokens},
                        {"lens", text_of(shape.lens)}}};
+    if (shape.q_scale != MlaShape{}.q_scale) info_.shape.push_back({"scores", "equal"});
+    if (shape.scale != MlaShape{}.scale)
+      info_.shape.push_back({"scores", shape.scale > 1 ? "sharp" : "flat"});
     for (const auto& v : cpu::mla_variants())
       if (v.supports == nullptr || v.supports(shape_args())) variants_.push_back(&v);
   }
@@ -63,12 +66,19 @@ class MlaProblem final : public Problem {
   std::vector<VariantInfo> variants() const override {
     std::vector<VariantInfo> out;
     for (const auto* v : variants_) {
-      const MlaPlan plan = plan_for(shape_, block_rows(*v), sms_);
       VariantInfo info{.name = v->name, .min_cc = v->min_cc, .baseline = v->baseline};
-      if (!v->baseline)
+      if (v->baseline) {
+        // One block per row, never split.
+      } else if (shape_.blocks == 0 && sms_ == 0) {
+        // The device is not known before prepare().
+        info.plan = "blocks=sms min_tiles=" + std::to_string(shape_.min_tiles);
+        info.kernels = 2;
+      } else {
+        const MlaPlan plan = plan_for(shape_, block_rows(*v), sms_);
         info.plan =
             "runs=" + std::to_string(plan.runs()) + " partials=" + std::to_string(plan.slots());
-      info.kernels = plan.slots() > 0 ? 2 : 1;
+        info.kernels = plan.slots() > 0 ? 2 : 1;
+      }
       out.push_back(info);
     }
     return out;
