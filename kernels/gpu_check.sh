@@ -52,7 +52,8 @@ usable "$kvbench" || build
 } >"$out/environment.txt"
 
 say "ceilings, checks and times"
-"$kvbench" --backend gpu --budget-s 150 -o "$out/kvbench.json" "${flags[@]}" 2>&1 | tee "$out/check.log"
+# An interrupt lets it finish its case and write; what hangs after that is ended.
+timeout -s INT -k 15 180 "$kvbench" --backend gpu --budget-s 150 -o "$out/kvbench.json" "${flags[@]}" 2>&1 | tee "$out/check.log"
 result=${PIPESTATUS[0]}
 
 if [ "$result" = 77 ]; then

@@ -18,7 +18,7 @@ std::string unsupported_reason(const VariantInfo& variant, const Device& device)
 
 enum class Rows {
   all,
-  sampled,  // as many as a fifth of a second pays for
+  sampled,  // as many as a tenth of a second pays for, two at least
 };
 
 // Runs a prepared case's variant on poisoned outputs of set 0 and compares. What goes wrong, on the

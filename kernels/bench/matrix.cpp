@@ -27,8 +27,7 @@ void add_jobs(const std::vector<Problems (*)()>& families, Pick pick, const Want
       const auto variants = job.problem->variants();
       for (std::size_t v = 0; v < variants.size(); ++v) {
         const bool early = !variants[v].baseline || i < ladder_cases;
-        if (early == (pick == Pick::first_pass) &&
-            wanted(job.problem->info(), case_id(job.problem->info(), variants[v].name)))
+        if (early == (pick == Pick::first_pass) && wanted(job.problem->info(), variants[v]))
           job.variants.push_back(v);
       }
       if (!job.variants.empty()) out.push_back(std::move(job));

@@ -11,8 +11,8 @@ struct Job {
   std::vector<std::size_t> variants;
 };
 
-// Whether the case takes part.
-using Wanted = std::function<bool(const CaseInfo& info, const std::string& id)>;
+// Whether the variant takes part in the case.
+using Wanted = std::function<bool(const CaseInfo& info, const VariantInfo& variant)>;
 
 // The bench cases of all families in turn: first cases first, so that a short budget sees every
 // kernel. Baselines are timed along with the first two cases of a family, and at the end for the

@@ -5,6 +5,7 @@
 #include "kernels/bench/ceilings.h"
 #include "kernels/bench/matrix.h"
 #include "kernels/bench/nvml.h"
+#include "kernels/bench/output_file.h"
 #include "kernels/bench/run.h"
 #include "kernels/bench/summary.h"
 #include "kernels/latency/chase.h"
@@ -40,19 +41,20 @@ class GpuRun {
 
   void ceilings() {
     say("ceilings");
-    const Deadline until(std::min(deadline_.left_s(), ceilings_share * options_.budget_s));
+    const Deadline until(ceilings_share * options_.budget_s, &deadline_);
     try {
       document_.ceilings = timing_.machine_ceilings();
       document_.ceilings.l2_ns = l2_ns();
     } catch (const LaunchError& error) {
       document_.notes.push_back(std::string("Not all ceilings: ") + error.what() + ".");
     }
-    time([](const CaseInfo& info) { return is_ceiling_case(info); }, until);
+    time(is_ceiling, until);
     take_ceilings(document_.results, document_.ceilings);
+    save();
   }
 
   void checks() {
-    const Deadline until(std::min(deadline_.left_s(), checks_share * options_.budget_s));
+    const Deadline until(checks_share * options_.budget_s, &deadline_);
     std::size_t passed = 0, total = 0;
     for (const Family& family : families()) {
       if (deadline_.over()) break;
@@ -63,16 +65,30 @@ class GpuRun {
     document_.notes.push_back(std::to_string(passed) + " of " + std::to_string(total) +
                               " small cases passed their checks; edge cases are listed where they "
                               "did not.");
+    save();
   }
 
   void matrix() {
     say("timed matrix, " + std::to_string(static_cast<int>(deadline_.left_s())) + " s left");
-    time([](const CaseInfo& info) { return !is_ceiling_case(info); }, deadline_);
+    time([](const CaseInfo& i, const VariantInfo& v) { return !is_ceiling(i, v); }, deadline_);
     take_ceilings(document_.results, document_.ceilings);
   }
 
  private:
   enum class Keep { all, failures };
+
+  // Naive versions are no ceilings and can be slow: they wait for the matrix.
+  static bool is_ceiling(const CaseInfo& info, const VariantInfo& variant) {
+    return !variant.baseline && is_ceiling_case(info);
+  }
+
+  // What there is so far, so that a kernel that never ends or a lost machine costs only what
+  // follows.
+  void save() {
+    if (options_.output.empty()) return;
+    write_output(options_.output, to_json(document_));
+    saved_s_ = deadline_.elapsed_s();
+  }
 
   void check(Problems cases, Keep keep, const Deadline& until, std::size_t& passed,
              std::size_t& total) {
@@ -89,13 +105,14 @@ class GpuRun {
   void time(const Which& which, const Deadline& until) {
     std::vector<Problems (*)()> makers;
     for (const Family& family : families()) makers.push_back(family.bench_cases);
-    const auto wanted = [&](const CaseInfo& info, const std::string& id) {
-      return which(info) && passes_filter(id, options_);
+    const auto wanted = [&](const CaseInfo& info, const VariantInfo& variant) {
+      return which(info, variant) && passes_filter(case_id(info, variant.name), options_);
     };
     time_jobs(interleave(makers, wanted), card_, options_.seed, until, [this](Result r) {
       say(one_line(r, document_.ceilings));
       note_failure(r);
       document_.results.push_back(std::move(r));
+      if (deadline_.elapsed_s() > saved_s_ + 10) save();
     });
   }
 
@@ -128,6 +145,7 @@ class GpuRun {
   Deadline& deadline_;
   Nvml nvml_;
   Card card_;
+  double saved_s_ = 0;
 };
 
 }  // namespace

@@ -14,18 +14,20 @@ struct ReplayPlan {
   bool covers_sets = true;  // false: too slow to go through every set within one replay
 };
 
-// A replay takes about 6 ms and goes through every set the same number of times, unless that would
+// A replay takes about 3 ms and goes through every set the same number of times, unless that would
 // take longer than 100 ms.
 inline ReplayPlan plan_replay(double one_launch_us, int sets) {
   const double us = std::max(one_launch_us, 0.5);
-  const int wanted = std::clamp(static_cast<int>(std::lround(6000.0 / us)), 1, 4000);
+  const int wanted = std::clamp(static_cast<int>(std::lround(3000.0 / us)), 1, 4000);
   const int rounds = (wanted + sets - 1) / sets;
   if (rounds > 1 || sets * us <= 100e3) return {rounds * sets, true};
   return {std::max(1, static_cast<int>(100e3 / us)), false};
 }
 
-// Thirty replays, fewer where they would take more than a quarter of a second, three at least.
+// Thirty replays, fewer where they would take more than a quarter of a second, three at least; one
+// of what takes half a second alone.
 inline int plan_samples(double replay_us) {
+  if (replay_us > 500e3) return 1;
   return std::clamp(static_cast<int>(250e3 / std::max(replay_us, 1.0)), 3, 30);
 }
 

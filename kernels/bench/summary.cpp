@@ -55,11 +55,10 @@ std::string ceilings_text(const Ceilings& c) {
 
 // Words of `gpu list` that stand in for the device's own name.
 std::string catalog_word(const std::string& name) {
-  const std::pair<std::string_view, std::string_view> words[] = {{"H200", "h200-sxm"},
-                                                                 {"H100 PCIe", "h100-pcie"},
-                                                                 {"H100", "h100-sxm"},
-                                                                 {"A100", "a100-sxm-80gb"},
-                                                                 {"B200", "b200"}};
+  const std::pair<std::string_view, std::string_view> words[] = {
+      {"H200 NVL", "h200-nvl"},   {"H200", "h200-sxm"}, {"H100 NVL", "h100-nvl"},
+      {"H100 PCIe", "h100-pcie"}, {"H100", "h100-sxm"}, {"A100-SXM4-80", "a100-sxm-80g"},
+      {"B200", "b200-sxm"}};
   for (const auto& [part, word] : words)
     if (name.find(part) != name.npos) return std::string(word);
   return "GPU";

@@ -83,7 +83,7 @@ struct Bench {
   }
 };
 
-bool all(const CaseInfo&, const std::string&) { return true; }
+bool all(const CaseInfo&, const VariantInfo&) { return true; }
 
 }  // namespace
 

@@ -5,7 +5,7 @@
 using namespace kvsim::kernels::bench;
 
 TEST_CASE("a replay takes 2 to 20 ms for every time that allows it") {
-  for (double us = 2; us < 6000; us *= 1.3) {
+  for (double us = 2; us < 6500; us *= 1.3) {
     const ReplayPlan plan = plan_replay(us, 3);
     CAPTURE(us);
     CHECK(plan.launches * us >= 2000);
@@ -29,10 +29,11 @@ TEST_CASE("a replay that would take longer than a tenth of a second leaves sets 
   CHECK(plan_replay(1e7, 3).launches == 1);
 }
 
-TEST_CASE("thirty replays or a quarter of a second but never fewer than three") {
+TEST_CASE("thirty replays or a quarter of a second and few of what is slow") {
   CHECK(plan_samples(2e3) == 30);
   CHECK(plan_samples(25e3) == 10);
-  CHECK(plan_samples(1e6) == 3);
+  CHECK(plan_samples(400e3) == 3);
+  CHECK(plan_samples(1e6) == 1);
 }
 
 TEST_CASE("quantiles are interpolated between sorted samples") {
