@@ -62,7 +62,8 @@ int measure(const Options& options) {
       say("kvbench: " + gpu.reason + "\nnext: kvbench --backend cpu --quick checks the same text");
       return no_gpu;
     }
-    run_gpu(*gpu.device, options, document, deadline);
+    const auto timing = make_gpu_timing(*gpu.device);
+    run_gpu(*gpu.device, *timing, options, document, deadline);
   }
   write_output(options.output, to_json(document));
   std::fputs(summary(document, options).c_str(), stderr);

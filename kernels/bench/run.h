@@ -2,6 +2,7 @@
 #include "kernels/bench/document.h"
 #include "kernels/bench/options.h"
 #include "kernels/bench/progress.h"
+#include "kernels/bench/timing.h"
 
 namespace kvsim::kernels::bench {
 
@@ -10,6 +11,7 @@ namespace kvsim::kernels::bench {
 void run_cpu(const Options& options, Document& document, Deadline& deadline);
 
 // Ceilings, checks of the edge and quick cases, then the timed matrix.
-void run_gpu(Device& device, const Options& options, Document& document, Deadline& deadline);
+void run_gpu(Device& device, Timing& timing, const Options& options, Document& document,
+             Deadline& deadline);
 
 }  // namespace kvsim::kernels::bench

@@ -150,10 +150,10 @@ class GpuRun {
 
 }  // namespace
 
-void run_gpu(Device& device, const Options& options, Document& document, Deadline& deadline) {
+void run_gpu(Device& device, Timing& timing, const Options& options, Document& document,
+             Deadline& deadline) {
   document.device = device.facts();
-  const auto timing = make_gpu_timing(device);
-  GpuRun run(device, *timing, options, document, deadline);
+  GpuRun run(device, timing, options, document, deadline);
   if (options.scope == Scope::full) run.ceilings();
   run.checks();
   if (options.scope == Scope::full && !options.quick) run.matrix();

@@ -38,6 +38,15 @@ TEST_CASE("rates without a ceiling or a time are absent") {
   CHECK_FALSE(rates_of(untimed, {.copy_gbs = 1}).gbs);
 }
 
+TEST_CASE("pages that cross the host link have its rate as their floor") {
+  const Ceilings ceilings{.copy_gbs = 4000, .h2d_gbs = 50, .d2h_gbs = 40};
+  // 1 GB of pages, counted on both sides.
+  CHECK(rates_of(timed("page_gather", 2e9, 0, 50e3), ceilings).frac_floor.value() ==
+        doctest::Approx(0.5));
+  CHECK(rates_of(timed("page_scatter", 2e9, 0, 20e3), ceilings).frac_floor.value() ==
+        doctest::Approx(1.0));
+}
+
 TEST_CASE("ceilings are the best of the cases that give them") {
   std::vector<Result> results{timed("copy", 2e9, 0, 1000), timed("copy", 2e9, 0, 500),
                               timed("gemm", 0, 1e12, 2000), timed("read", 1e9, 0, 500)};
