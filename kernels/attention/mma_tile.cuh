@@ -12,11 +12,31 @@
 //   0..15  +----------+----------+      so packed scores are the A operand of the product with V.
 namespace kvsim::kernels::KVSIM_BACKEND {
 
-// Byte offset of a chunk in a tile of rows of `dim` bf16. Rows are a power of two bytes and the
-// swizzle is an exclusive or, so chunk 2 k + c of a row is at tile_offset(row, c) ^ (32 k).
+// How rows of `dim` bf16 lie in shared memory, both without bank conflicts in ldmatrix: offset() is
+// the byte of a chunk of 16 bytes, step(offset(row, c), k) that of chunk 2 k + c of the same row.
+// Swizzled rows are a power of two bytes, and the swizzle is an exclusive or.
+template <int dim>
+struct SwizzledTile {
+  static constexpr int row_bytes = dim * 2, bytes = 16 * row_bytes;
+  __device__ static __forceinline__ int offset(int row, int chunk) {
+    return row * row_bytes + swizzled(row, chunk) * 16;
+  }
+  __device__ static __forceinline__ int step(int first, int k) { return first ^ (32 * k); }
+};
+
+// For copies of whole rows, which cannot swizzle: 16 bytes lie between rows.
+template <int dim>
+struct PaddedTile {
+  static constexpr int row_bytes = dim * 2 + 16, bytes = 16 * row_bytes;
+  __device__ static __forceinline__ int offset(int row, int chunk) {
+    return row * row_bytes + chunk * 16;
+  }
+  __device__ static __forceinline__ int step(int first, int k) { return first + 32 * k; }
+};
+
 template <int dim>
 __device__ __forceinline__ int tile_offset(int row, int chunk) {
-  return (row * (dim / 8) + swizzled(row, chunk)) * 16;
+  return SwizzledTile<dim>::offset(row, chunk);
 }
 
 // A operands of the query rows: rows 0 ... rows - 1 of `query` are real, the others zero.
@@ -35,13 +55,13 @@ __device__ __forceinline__ void load_queries(std::uint32_t (&q)[dim / 16][4],
 }
 
 // s = Q K^T.
-template <int dim, int eights>
+template <int dim, class Tile = SwizzledTile<dim>, int eights>
 __device__ __forceinline__ void score_tile(float (&s)[eights][4],
                                            const std::uint32_t (&q)[dim / 16][4],
                                            const unsigned char* keys) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int token = lane / 16 * 8 + lane % 8, half = lane / 8 % 2;
-  const int first = tile_offset<dim>(token, half);
+  const int first = Tile::offset(token, half);
 #pragma unroll
   for (int n = 0; n < eights; ++n)
 #pragma unroll
@@ -51,25 +71,25 @@ __device__ __forceinline__ void score_tile(float (&s)[eights][4],
 #pragma unroll
     for (int n = 0; n < eights; n += 2) {
       std::uint32_t b[4];
-      ldsm4(b, keys + n * (16 * dim) + (first ^ (32 * k)));
+      ldsm4(b, keys + n * (8 * Tile::row_bytes) + Tile::step(first, k));
       mma_bf16_16816(s[n], q[k], b[0], b[1]);
       mma_bf16_16816(s[n + 1], q[k], b[2], b[3]);
     }
 }
 
 // o += P V with P as A operand.
-template <int dim, int words>
+template <int dim, class Tile = SwizzledTile<dim>, int words>
 __device__ __forceinline__ void add_values(float (&o)[dim / 8][4], const std::uint32_t (&p)[words],
                                            const unsigned char* values) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int first = tile_offset<dim>(lane % 16, lane / 16);
+  const int first = Tile::offset(lane % 16, lane / 16);
 #pragma unroll
   for (int t = 0; t < words; t += 4) {
     const std::uint32_t a[4] = {p[t], p[t + 1], p[t + 2], p[t + 3]};
 #pragma unroll
     for (int n = 0; n < dim / 16; ++n) {
       std::uint32_t b[4];
-      ldsm4_trans(b, values + t * (8 * dim) + (first ^ (32 * n)));
+      ldsm4_trans(b, values + t * (4 * Tile::row_bytes) + Tile::step(first, n));
       mma_bf16_16816(o[2 * n], a, b[0], b[1]);
       mma_bf16_16816(o[2 * n + 1], a, b[2], b[3]);
     }

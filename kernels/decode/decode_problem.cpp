@@ -114,7 +114,7 @@ class DecodeProblem final : public Problem {
 
   Check check(std::size_t variant, int max_rows) override {
     const std::string name = cpu::decode_variants()[supported()[variant]].name;
-    Comparison comparison(name.starts_with("mma") ? gate_bf16_p : gate_f32);
+    Comparison comparison(name.starts_with("simt") ? gate_f32 : gate_bf16_p);
     const auto out = sets_[0].out.download();
     const auto lse = sets_[0].lse.download();
     const auto q = sets_[0].q.download();

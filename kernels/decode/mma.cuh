@@ -1,14 +1,11 @@
 #pragma once
-#include "kernels/attention/block_states.cuh"
 #include "kernels/attention/merge_row.cuh"
-#include "kernels/attention/mma_tile.cuh"
 #include "kernels/attention/paged_kv.cuh"
-#include "kernels/decode/split.cuh"
+#include "kernels/decode/warp_states.cuh"
 
 namespace kvsim::kernels::KVSIM_BACKEND {
 
-constexpr int mma_warps = 4, mma_stages = 3;
-constexpr int warp_tokens = decode_tile / mma_warps;
+constexpr int mma_stages = 3;
 
 template <int dim>
 constexpr int stage_bytes = 2 * warp_tokens* dim * 2;  // keys, then values, of one warp
@@ -83,7 +80,7 @@ struct WarpCopies {
 template <int dim, int log_page>
 __device__ __forceinline__ void attend(const DecodeArgs& args, const SplitRange& range,
                                        unsigned char* shared) {
-  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
   const int heads = args.merge.heads_per_group;
   unsigned char* ring = shared + warp * mma_stages * stage_bytes<dim>;
   const int start = range.begin / decode_tile * decode_tile + warp * warp_tokens;
@@ -114,23 +111,7 @@ __device__ __forceinline__ void attend(const DecodeArgs& args, const SplitRange&
   }
 
   cp_wait<0>();
-  const float l[2] = {quad_sum(state.l[0]), quad_sum(state.l[1])};
-  const BlockStates states = block_states_at(shared, mma_warps, decode_max_group, dim);
-  __syncthreads();  // every warp is done with the rings that the states replace
-#pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    const int row = lane / 4 + 8 * r, at = warp * decode_max_group + row;
-    if (row >= heads) continue;
-#pragma unroll
-    for (int n = 0; n < dim / 8; ++n) {
-      float* to = states.o + at * states.stride + 8 * n + 2 * (lane % 4);
-      to[0] = o[n][2 * r];
-      to[1] = o[n][2 * r + 1];
-    }
-    if (lane % 4 == 0) states.m[at] = state.m[r], states.l[at] = l[r];
-  }
-  __syncthreads();
-  write_rows<dim>(states, args.merge, {range.group, 0, heads, range.partial});
+  write_warp_states<dim>(args, range, shared, state, o);
 }
 
 // Whether this block wrote the last of its group's partials; then all of them are visible to it.

@@ -4,9 +4,12 @@
 
 namespace kvsim::kernels::KVSIM_BACKEND {
 
-// Defined in mma.cuh, instantiated in files of their own, which nvcc compiles side by side.
+// Defined in mma.cuh and bulk.cuh, instantiated in files of their own, which nvcc compiles side by
+// side.
 template <int dim>
 void launch_decode_mma(const DecodeArgs& args, Stream stream);
+template <int dim>
+void launch_decode_bulk(const DecodeArgs& args, Stream stream);
 
 inline bool decode_has_dim(const DecodeArgs& args) {
   return args.kv.head_dim == 64 || args.kv.head_dim == 128;
@@ -45,6 +48,17 @@ inline void launch_mma_planned(const DecodeArgs& args, Stream stream) {
   launch_merge(merge, stream);
 }
 
+inline bool decode_bulk_supports(const DecodeArgs& args) {
+  return decode_has_dim(args) && args.merge.heads_per_group <= decode_max_group;
+}
+
+inline void launch_bulk_split(const DecodeArgs& args, Stream stream) {
+  if (args.merge.groups == 0) return;
+  args.kv.head_dim == 64 ? launch_decode_bulk<64>(args, stream)
+                         : launch_decode_bulk<128>(args, stream);
+  if (args.merge.splits > 1) launch_merge(args.merge, stream);
+}
+
 VariantList<DecodeArgs> decode_variants() {
   static const Variant<DecodeArgs> list[] = {
       {"simt_nosplit", 80, true,
@@ -60,6 +74,7 @@ VariantList<DecodeArgs> decode_variants() {
       {"mma_split", 80, false, launch_mma_split, decode_mma_supports},
       {"mma_lastblock", 80, false, launch_mma_last_block, decode_mma_supports},
       {"mma_planned", 80, false, launch_mma_planned, decode_mma_supports},
+      {"bulk_split", 90, false, launch_bulk_split, decode_bulk_supports},
   };
   return list;
 }
