@@ -14,6 +14,10 @@ inline void ldsm4_trans(std::uint32_t (&r)[4], const void* row, const char* file
                         int line = __builtin_LINE()) {
   simt::ldmatrix_x4(r, row, simt::Transpose::yes, {file, line});
 }
+inline std::uint32_t movmatrix_trans(std::uint32_t value, const char* file = __builtin_FILE(),
+                                     int line = __builtin_LINE()) {
+  return simt::movmatrix_trans(value, {file, line});
+}
 inline void mma_bf16_16816(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                            std::uint32_t b1, const char* file = __builtin_FILE(),
                            int line = __builtin_LINE()) {

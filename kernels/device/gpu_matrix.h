@@ -22,6 +22,12 @@ __device__ inline void ldsm4_trans(std::uint32_t (&r)[4], const void* row) {
                : "memory");
 }
 
+__device__ inline std::uint32_t movmatrix_trans(std::uint32_t value) {
+  std::uint32_t out;
+  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(out) : "r"(value));
+  return out;
+}
+
 __device__ inline void mma_bf16_16816(float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
                                       std::uint32_t b1) {
   asm volatile(

@@ -15,6 +15,8 @@
 //   8 mma_bf16_16816, mma_f16_16816, mma_e4m3_16832
 //                                 D += A B by one warp: A row-major 16 x k, B column-major k x 8,
 //                                 D f32 16 x 8, registers as PTX lays them out
+//   movmatrix_trans(word)         transposes an 8 x 8 matrix of 16-bit elements; lane i holds two
+//                                 neighbours of row i / 4
 //   sync_threads(id, n)           barrier `id` (1 to 15) of n threads of the block
 //   opaque(x)                     x, but the compiler does not know: what is computed from it in a
 //                                 loop is not kept in registers across iterations

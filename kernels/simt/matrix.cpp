@@ -156,7 +156,30 @@ void load_columns(void* const* data, std::uint32_t) {
   }
 }
 
+struct Moved {
+  std::uint32_t value, result;
+};
+
+void transpose_registers(void* const* data, std::uint32_t) {
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    std::uint32_t out = 0;
+    for (unsigned i = 0; i < 2; ++i) {
+      const unsigned row = 2 * (lane % 4) + i, column = lane / 4;
+      const std::uint32_t word = static_cast<Moved*>(data[4 * row + column / 2])->value;
+      out |= ((word >> (16 * (column % 2))) & 0xffffU) << (16 * i);
+    }
+    static_cast<Moved*>(data[lane])->result = out;
+  }
+}
+
 }  // namespace
+
+std::uint32_t movmatrix_trans(std::uint32_t value, Site site) {
+  Moved moved{value, 0};
+  static constexpr Collective transpose{"movmatrix", transpose_registers};
+  rendezvous(full_warp, transpose, site, &moved);
+  return moved.result;
+}
 
 void mma_16x8(MatrixType type, float (&d)[4], const std::uint32_t (&a)[4], std::uint32_t b0,
               std::uint32_t b1, Site site) {

@@ -20,4 +20,8 @@ enum class Transpose { no, yes };
 // aligned).
 void ldmatrix_x4(std::uint32_t (&r)[4], const void* row, Transpose transpose, Site site);
 
+// The transpose of an 8 x 8 matrix of 16-bit elements, of which lane i holds elements 2 (i % 4) and
+// the next of row i / 4, before and after.
+std::uint32_t movmatrix_trans(std::uint32_t value, Site site);
+
 }  // namespace kvsim::simt

@@ -110,8 +110,9 @@ TEST_SUITE("quick") {
       for (const std::uint64_t seed : {1, 2, 3}) CHECK(worst_error(format, seed) < 1e-6);
   }
 
-  TEST_CASE("ldmatrix hands each lane the words of its row or the elements of its column") {
-    for (const int transposed : {0, 1}) {
+  TEST_CASE(
+      "ldmatrix and movmatrix hand each lane the words of its row or the elements of its column") {
+    for (const int transposed : {0, 1, 2}) {  // 2: movmatrix of what was loaded plainly
       Lab lab({.schedule_seed = 5});
       REQUIRE(lab.run(cpu::matrix_loads, {.shared_bytes = 512, .choice = transposed}).empty());
       const auto out = lab.out();

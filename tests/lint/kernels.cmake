@@ -12,7 +12,7 @@ set(rules
   "threadIdx\\.[yz]|blocks have one dimension"
   "<<<|kernels are queued by launch"
   "# *include *<(cuda|cooperative)|kernel text includes kv_device.h only"
-  "(__sync(threads|warp)|sync_threads|__shfl[a-z_]*|__(ballot|any|all)_sync|mma_[a-z0-9]+_[0-9]+|ldsm4[a-z_]*)\\(.*[^A-Za-z0-9_](__sync(threads|warp)|sync_threads|__shfl[a-z_]*|__(ballot|any|all)_sync|mma_[a-z0-9]+_[0-9]+|ldsm4[a-z_]*)\\(|one barrier or collective per line")
+  "(__sync(threads|warp)|sync_threads|__shfl[a-z_]*|__(ballot|any|all)_sync|mma_[a-z0-9]+_[0-9]+|ldsm4[a-z_]*|movmatrix_trans)\\(.*[^A-Za-z0-9_](__sync(threads|warp)|sync_threads|__shfl[a-z_]*|__(ballot|any|all)_sync|mma_[a-z0-9]+_[0-9]+|ldsm4[a-z_]*|movmatrix_trans)\\(|one barrier or collective per line")
 
 lint_files(files kernels/*.cuh)
 foreach(file IN LISTS files)

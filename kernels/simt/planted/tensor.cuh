@@ -25,6 +25,7 @@ void products(const LabArgs args) {
 }
 
 // Shared memory holds the halves 0, 1, 2, ...; lane i names row (7 i + 3) % 32 of 16 bytes.
+// `choice` 1: transposed as they are loaded, 2: afterwards.
 inline void matrix_loads(const LabArgs args) {
   KVSIM_SHARED(shared);
   for (unsigned h = threadIdx.x; h < 256; h += 32)
@@ -32,10 +33,12 @@ inline void matrix_loads(const LabArgs args) {
   __syncwarp();
   const unsigned char* row = shared + 16 * ((7 * threadIdx.x + 3) % 32);
   std::uint32_t words[4];
-  if (args.choice == 0)
-    ldsm4(words, row);
-  else
+  if (args.choice == 1)
     ldsm4_trans(words, row);
+  else
+    ldsm4(words, row);
+  if (args.choice == 2)
+    for (unsigned r = 0; r < 4; ++r) words[r] = movmatrix_trans(words[r]);
   for (unsigned r = 0; r < 4; ++r)
     store(args.out + 512 * blockIdx.x + 4 * threadIdx.x + r, __builtin_bit_cast(float, words[r]));
 }

@@ -1,0 +1,1 @@
+#include "kernels/quantized/decode_rows.cuh"
