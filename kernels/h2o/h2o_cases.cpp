@@ -34,8 +34,10 @@ Problems h2o_edge_cases() {
 
 Problems h2o_quick_cases() {
   Problems out;
-  out.push_back(make_h2o_decode({.lens = {75, 20}, .kv_heads = 1, .split_tokens = 64}));
-  out.push_back(make_h2o_decode({.lens = {20}, .kv_heads = 1, .head_dim = 64, .split_tokens = 64}));
+  // Five steps of each warp: more than the ring holds. Then a split without tokens.
+  out.push_back(make_h2o_decode({.lens = {300}, .kv_heads = 1, .split_tokens = 320}));
+  out.push_back(
+      make_h2o_decode({.lens = {75, 20}, .kv_heads = 1, .head_dim = 64, .split_tokens = 64}));
   out.push_back(make_compact({.lens = {60, 9}, .kv_heads = 2, .heavy = 10, .recent = 10}));
   return out;
 }

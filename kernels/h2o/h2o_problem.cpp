@@ -55,6 +55,8 @@ class H2oProblem final : public Problem {
                        {"page", std::int64_t{shape.page_tokens}},
                        {"splits", std::int64_t{splits_}},
                        {"lens", std::string(ragged ? "ragged" : "uniform")}}};
+    if (shape.key_scale != 1)
+      info_.shape.emplace_back("scores", std::string(shape.key_scale == 0 ? "equal" : "wide"));
   }
 
   const CaseInfo& info() const override { return info_; }

@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(ring_threads) copy_bulk_ring(const CopyArgs ar
 
 template <int unroll>
 void launch_copy_unrolled(const CopyArgs& args, Stream stream) {
-  launch(copy_unrolled<unroll>, {stream_grid(args.words, copy_threads * unroll, 8192)},
+  launch(copy_unrolled<unroll>, {stream_grid(args.words, copy_threads * unroll, args.most_blocks)},
          copy_threads, 0, stream, args);
 }
 
@@ -53,14 +53,16 @@ VariantList<CopyArgs> copy_variants() {
   static const Variant<CopyArgs> list[] = {
       {"naive", 80, true,
        [](const CopyArgs& a, Stream s) {
-         launch(copy_naive, {stream_grid(a.words, copy_threads, 8192)}, copy_threads, 0, s, a);
+         launch(copy_naive, {stream_grid(a.words, copy_threads, a.most_blocks)}, copy_threads, 0, s,
+                a);
        }},
       {"unrolled4", 80, false, launch_copy_unrolled<4>},
       {"unrolled8", 80, false, launch_copy_unrolled<8>},
       {"bulk_ring", 90, false,
        [](const CopyArgs& a, Stream s) {
          // Four blocks of 48 KB on each of 132 processors.
-         launch(copy_bulk_ring, {stream_grid(a.words, ring_tile_words, 528)}, ring_threads,
+         const std::int64_t most = a.most_blocks < 528 ? a.most_blocks : 528;
+         launch(copy_bulk_ring, {stream_grid(a.words, ring_tile_words, most)}, ring_threads,
                 ring_shared_bytes, s, a);
        }},
   };

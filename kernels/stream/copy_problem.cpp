@@ -8,7 +8,8 @@ namespace {
 // A row is one vector of 16 bytes.
 class CopyProblem final : public StreamProblem {
  public:
-  explicit CopyProblem(std::int64_t bytes) : StreamProblem("copy", bytes) {}
+  CopyProblem(std::int64_t bytes, std::int64_t most_blocks)
+      : StreamProblem("copy", bytes), most_blocks_(most_blocks) {}
 
   Floor floor() const override { return {2 * bytes(), 0, "2*N"}; }
   std::vector<VariantInfo> variants() const override { return infos(cpu::copy_variants()); }
@@ -25,7 +26,7 @@ class CopyProblem final : public StreamProblem {
   void launch(std::size_t variant, int set, Stream stream) override {
     const auto s = static_cast<std::size_t>(set);
     KVSIM_VARIANTS(device_->backend(), copy_variants)
-    [variant].launch({from_[s].view(), to_[s].view(), words_}, stream);
+    [variant].launch({from_[s].view(), to_[s].view(), words_, most_blocks_}, stream);
   }
   Check check(std::size_t, int max_rows) override {
     Comparison comparison(0);
@@ -39,13 +40,14 @@ class CopyProblem final : public StreamProblem {
   }
 
  private:
+  std::int64_t most_blocks_;
   std::vector<Array<Words4>> from_, to_;
 };
 
 }  // namespace
 
-std::unique_ptr<Problem> make_copy(std::int64_t bytes) {
-  return std::make_unique<CopyProblem>(bytes);
+std::unique_ptr<Problem> make_copy(std::int64_t bytes, std::int64_t most_blocks) {
+  return std::make_unique<CopyProblem>(bytes, most_blocks);
 }
 
 }  // namespace kvsim::kernels

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 
 #include "kernels/numbers/noise.h"
@@ -11,8 +12,9 @@ namespace {
 // Eight blocks of 256 threads fill a processor; 132 processors. One row: the sum of all words.
 class ReadProblem final : public StreamProblem {
  public:
-  explicit ReadProblem(std::int64_t bytes)
-      : StreamProblem("read", bytes), blocks_(stream_grid(words_, 256, 1056)) {}
+  ReadProblem(std::int64_t bytes, std::int64_t most_blocks)
+      : StreamProblem("read", bytes),
+        blocks_(stream_grid(words_, 256, std::min<std::int64_t>(most_blocks, 1056))) {}
 
   Floor floor() const override { return {bytes() + 4.0 * blocks_, 0, "N + 4*blocks"}; }
   std::vector<VariantInfo> variants() const override { return infos(cpu::read_variants()); }
@@ -56,8 +58,8 @@ class ReadProblem final : public StreamProblem {
 
 }  // namespace
 
-std::unique_ptr<Problem> make_read(std::int64_t bytes) {
-  return std::make_unique<ReadProblem>(bytes);
+std::unique_ptr<Problem> make_read(std::int64_t bytes, std::int64_t most_blocks) {
+  return std::make_unique<ReadProblem>(bytes, most_blocks);
 }
 
 }  // namespace kvsim::kernels

@@ -6,11 +6,12 @@
 
 namespace kvsim::kernels {
 
-// `words` vectors of 16 bytes from `from` to `to`. Blocks beyond what the words need do nothing.
+// `words` vectors of 16 bytes from `from` to `to`, by at most `most_blocks` blocks.
 struct CopyArgs {
   Global<const Words4> from;
   Global<Words4> to;
   std::int64_t words = 0;
+  std::int64_t most_blocks = 8192;
 };
 
 // Reads `words` vectors; sums[block] = the sum modulo 2^32 of the 32-bit words the block read.
@@ -26,6 +27,7 @@ struct WriteArgs {
   Global<Words4> to;
   std::int64_t words = 0;
   std::uint32_t seed = 0;
+  std::int64_t most_blocks = 8192;
 };
 
 // Blocks that cover `words` at so many per block, between 1 and `most`.

@@ -30,16 +30,17 @@ __global__ void __launch_bounds__(write_threads) write_unrolled(const WriteArgs 
 
 template <int unroll>
 void launch_write_unrolled(const WriteArgs& args, Stream stream) {
-  launch(write_unrolled<unroll>, {stream_grid(args.words, write_threads * unroll, 8192)},
-         write_threads, 0, stream, args);
+  launch(write_unrolled<unroll>,
+         {stream_grid(args.words, write_threads * unroll, args.most_blocks)}, write_threads, 0,
+         stream, args);
 }
 
 VariantList<WriteArgs> write_variants() {
   static const Variant<WriteArgs> list[] = {
       {"naive", 80, true,
        [](const WriteArgs& a, Stream s) {
-         launch(write_naive, {stream_grid(a.words * 4, write_threads, 8192)}, write_threads, 0, s,
-                a);
+         launch(write_naive, {stream_grid(a.words * 4, write_threads, a.most_blocks)},
+                write_threads, 0, s, a);
        }},
       {"vector", 80, false, launch_write_unrolled<1>},
       {"vector4", 80, false, launch_write_unrolled<4>},

@@ -8,7 +8,8 @@ namespace {
 // A row is one vector of 16 bytes.
 class WriteProblem final : public StreamProblem {
  public:
-  explicit WriteProblem(std::int64_t bytes) : StreamProblem("write", bytes) {}
+  WriteProblem(std::int64_t bytes, std::int64_t most_blocks)
+      : StreamProblem("write", bytes), most_blocks_(most_blocks) {}
 
   Floor floor() const override { return {bytes(), 0, "N"}; }
   std::vector<VariantInfo> variants() const override { return infos(cpu::write_variants()); }
@@ -21,7 +22,8 @@ class WriteProblem final : public StreamProblem {
   void poison(int set) override { to_[static_cast<std::size_t>(set)].fill_bytes(0xff); }
   void launch(std::size_t variant, int set, Stream stream) override {
     KVSIM_VARIANTS(device_->backend(), write_variants)
-    [variant].launch({to_[static_cast<std::size_t>(set)].view(), words_, word_seed()}, stream);
+    [variant].launch({to_[static_cast<std::size_t>(set)].view(), words_, word_seed(), most_blocks_},
+                     stream);
   }
   Check check(std::size_t, int max_rows) override {
     Comparison comparison(0);
@@ -37,13 +39,14 @@ class WriteProblem final : public StreamProblem {
  private:
   std::uint32_t word_seed() const { return static_cast<std::uint32_t>(seed_); }
 
+  std::int64_t most_blocks_;
   std::vector<Array<Words4>> to_;
 };
 
 }  // namespace
 
-std::unique_ptr<Problem> make_write(std::int64_t bytes) {
-  return std::make_unique<WriteProblem>(bytes);
+std::unique_ptr<Problem> make_write(std::int64_t bytes, std::int64_t most_blocks) {
+  return std::make_unique<WriteProblem>(bytes, most_blocks);
 }
 
 }  // namespace kvsim::kernels
