@@ -1,5 +1,6 @@
 #pragma once
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -94,14 +95,23 @@ inline std::uint16_t pack_e4m3x2(float lo, float hi) {
   return static_cast<std::uint16_t>(to_e4m3(lo).bits | to_e4m3(hi).bits << 8);
 }
 
-// The sum is exact in double for all but far apart exponents, where its rounding is 2^-42 of the
-// last place.
+// To the nearest float, but inexact results get an odd last bit: rounding them once more, to a
+// format with two bits less, gives what one rounding would.
+inline float round_to_odd(double x) {
+  const auto nearest = static_cast<float>(x);
+  if (static_cast<double>(nearest) == x || !std::isfinite(nearest)) return nearest;
+  auto bits = std::bit_cast<std::uint32_t>(nearest);
+  if (std::abs(static_cast<double>(nearest)) > std::abs(x)) --bits;
+  return std::bit_cast<float>(bits | 1U);
+}
+
+// The sum is exact in double where it is near the middle of two halves.
 inline std::uint32_t fma_f16x2(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   const auto half = [](std::uint32_t word, int shift) {
     return static_cast<double>(to_float(F16{static_cast<std::uint16_t>(word >> shift)}));
   };
   const auto one = [&](int shift) {
-    return static_cast<float>(half(a, shift) * half(b, shift) + half(c, shift));
+    return round_to_odd(half(a, shift) * half(b, shift) + half(c, shift));
   };
   return pack_f16(one(0), one(16));
 }

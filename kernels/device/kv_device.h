@@ -4,15 +4,15 @@
 // kvsim::kernels::cpu; KVSIM_BACKEND is that name. Plain CUDA (threadIdx, __syncthreads, shuffles,
 // votes, __launch_bounds__) works in both; what is inline PTX on the GPU is one function here.
 //
-//   KVSIM_SHARED(name)            the block's dynamic shared memory, `unsigned char* name`; a
-//   kernel
-//                                 has no other shared memory
+//   KVSIM_SHARED(name)            the block's dynamic shared memory, `unsigned char* name`;
+//                                 a kernel has no other shared memory
 //   load, load_stream, store      global memory by Global<T>; load_stream (16 bytes) bypasses L1
 //   cp_async16(shared, global)    16 bytes to shared memory, lands at cp_wait; with `valid` false
 //                                 zeros land and nothing is read
 //   cp_commit, cp_wait<N>         closes a group; waits until at most N groups are in flight
-//   ldsm4, ldsm4_trans            ldmatrix .x4: lane i gives the address of row i % 8 of matrix i /
-//   8 mma_bf16_16816, mma_f16_16816, mma_e4m3_16832
+//   ldsm4, ldsm4_trans            ldmatrix .x4: lane i gives the address of row i % 8 of
+//                                 matrix i / 8
+//   mma_bf16_16816, mma_f16_16816, mma_e4m3_16832
 //                                 D += A B by one warp: A row-major 16 x k, B column-major k x 8,
 //                                 D f32 16 x 8, registers as PTX lays them out
 //   movmatrix_trans(word)         transposes an 8 x 8 matrix of 16-bit elements; lane i holds two
