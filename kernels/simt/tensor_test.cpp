@@ -107,7 +107,7 @@ const Format formats[] = {
 TEST_SUITE("quick") {
   TEST_CASE("tensor core products equal the matrix product in every format") {
     for (const Format& format : formats)
-      for (const std::uint64_t seed : {1, 2, 3}) CHECK(worst_error(format, seed) < 1e-6);
+      for (const std::uint64_t seed : {1U, 2U, 3U}) CHECK(worst_error(format, seed) < 1e-6);
   }
 
   TEST_CASE(
@@ -131,7 +131,7 @@ TEST_SUITE("quick") {
   }
 
   TEST_CASE("bulk copies through a ring of mbarriers arrive in order and in time") {
-    for (const std::uint64_t seed : {0, 1, 2, 3})
+    for (const std::uint64_t seed : {0U, 1U, 2U, 3U})
       for (const int announced_late : {0, 1}) {
         Lab lab({.schedule_seed = seed});
         REQUIRE(lab.run(cpu::bulk_pipeline,
@@ -147,7 +147,7 @@ TEST_SUITE("quick") {
   }
 
   TEST_CASE("a ring of cp async groups delivers every tile and zeros past the end") {
-    for (const std::uint64_t seed : {0, 1, 2, 3}) {
+    for (const std::uint64_t seed : {0U, 1U, 2U, 3U}) {
       Lab lab({.schedule_seed = seed});
       REQUIRE(lab.run(cpu::copy_ring, {.threads = 64, .shared_bytes = 3072}).empty());
       const auto out = lab.out();

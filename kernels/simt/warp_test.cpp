@@ -74,7 +74,7 @@ TEST_SUITE("quick") {
   }
 
   TEST_CASE("halves of a warp work apart with masks of their own") {
-    for (const std::uint64_t seed : {0, 1, 2}) {
+    for (const std::uint64_t seed : {0U, 1U, 2U}) {
       Lab lab({.schedule_seed = seed});
       REQUIRE(lab.run(cpu::half_warps, {.threads = 64}).empty());
       const auto out = lab.out();
@@ -95,7 +95,7 @@ TEST_SUITE("quick") {
   }
 
   TEST_CASE("named barriers join their own warps only") {
-    for (const std::uint64_t seed : {0, 4, 5}) {
+    for (const std::uint64_t seed : {0U, 4U, 5U}) {
       Lab lab({.schedule_seed = seed});
       REQUIRE(lab.run(cpu::named_barriers, {.threads = 128, .shared_bytes = 512}).empty());
       const auto out = lab.out();
@@ -121,7 +121,7 @@ TEST_SUITE("quick") {
   }
 
   TEST_CASE("the last block sees what all blocks left") {
-    for (const std::uint64_t seed : {0, 6, 7})
+    for (const std::uint64_t seed : {0U, 6U, 7U})
       for (const int workers : {1, 2}) {
         Lab lab({.schedule_seed = seed, .workers = workers});
         REQUIRE(lab.run(cpu::last_block, {.threads = 64, .shared_bytes = 16, .blocks = 9}).empty());
