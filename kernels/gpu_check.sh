@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # kernels/gpu_check.sh [OUTDIR]: checks and times the kernels on this machine's GPU, in under four minutes.
-# Uses $KVBENCH or build/release/kernels/kvbench where it starts, else builds kvbench alone, which needs a C++
+# Uses $KVBENCH or build/release/kvbench where it starts, else builds kvbench alone, which needs a C++
 # compiler, cmake and nvcc. $KVBENCH_FLAGS are further flags for it. Nothing of the card's settings is changed.
 # OUTDIR (kvbench-out) gets kvbench.json, check.log, sanitizer.log and environment.txt.
 # Exit codes: 0 all is right, 1 something is wrong, 77 no GPU: then the executor has checked the same kernels.
@@ -36,10 +36,10 @@ build() {
     echo "kvbench cannot be built: see $out/build.log"
     exit 1
   }
-  kvbench=$build/kernels/kvbench
+  kvbench=$build/kvbench
 }
 
-kvbench=${KVBENCH:-$root/build/release/kernels/kvbench}
+kvbench=${KVBENCH:-$root/build/release/kvbench}
 usable "$kvbench" || build
 
 {

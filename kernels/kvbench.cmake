@@ -31,6 +31,7 @@ set_property(SOURCE bench/build_facts.cpp PROPERTY COMPILE_DEFINITIONS
 
 add_executable(kvbench bench/main.cpp)
 target_link_libraries(kvbench PRIVATE kvsim_kvbench)
+set_target_properties(kvbench PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 if(NOT KVSIM_SANITIZE)
   target_link_options(kvbench PRIVATE -static-libstdc++ -static-libgcc)
 endif()
