@@ -48,13 +48,15 @@ __global__ void __launch_bounds__(accumulate_threads) h2o_accumulate(const H2oAr
 inline void launch_h2o_stash(const H2oArgs& args, Stream stream) {
   const auto groups = static_cast<unsigned>(args.sequences * args.kv.kv_heads);
   if (groups == 0) return;
-  const Dim3 grid{static_cast<unsigned>(args.splits), groups};
-  constexpr unsigned threads = stash_warps * 32;
-  if (args.kv.head_dim == 64)
-    launch(h2o_stash<64>, grid, threads, StashLayout<64>::shared_bytes, stream, args);
-  else
-    launch(h2o_stash<128>, grid, threads, StashLayout<128>::shared_bytes, stream, args);
-  MergeArgs merge;
+  StashArgs stash;
+  stash.scores = args.scores;
+  stash.stride = args.stride;
+  stash.split_tokens = args.split_tokens;
+  stash.decode.q = args.q;
+  stash.decode.kv = args.kv;
+  stash.decode.log_page = args.log_page;
+  stash.decode.scale = args.scale_log2 * ln_2;
+  MergeArgs& merge = stash.decode.merge;
   merge.partials = args.partials;
   merge.splits = args.splits;
   merge.groups = static_cast<int>(groups);
@@ -63,6 +65,7 @@ inline void launch_h2o_stash(const H2oArgs& args, Stream stream) {
   merge.value_dim = args.kv.head_dim;
   merge.out = args.out;
   merge.lse = args.lse;
+  args.kv.head_dim == 64 ? launch_stash<64>(stash, stream) : launch_stash<128>(stash, stream);
   launch_merge(merge, stream);
   const unsigned per_block = accumulate_threads * 4;
   const unsigned blocks = (static_cast<unsigned>(args.stride) + per_block - 1) / per_block;
@@ -70,7 +73,8 @@ inline void launch_h2o_stash(const H2oArgs& args, Stream stream) {
 }
 
 inline bool supports_stash(const H2oArgs& args) {
-  return args.heads_per_group <= 16 && (args.kv.head_dim == 64 || args.kv.head_dim == 128);
+  return args.heads_per_group <= decode_max_group &&
+         (args.kv.head_dim == 64 || args.kv.head_dim == 128);
 }
 
 VariantList<H2oArgs> h2o_variants() {
