@@ -10,18 +10,8 @@ using namespace kvsim::kernels;
 
 namespace {
 
-Problems one(const CascadeShape& shape) {
-  Problems out;
-  out.push_back(make_cascade_problem(shape));
-  return out;
-}
-
 bool is(const testing::Outcome& o, const char* variant) {
   return o.id.find(variant) != std::string::npos;
-}
-
-double unique(const testing::Outcome& o) {
-  return static_cast<double>(o.touched.unique_read + o.touched.unique_written);
 }
 
 }  // namespace
@@ -39,8 +29,8 @@ TEST_CASE(
   for (const int sequences : {16, 17, 33}) {
     const std::vector<int> suffixes(static_cast<std::size_t>(sequences), 32);
     const double rows = sequences * 4, passes = (sequences * 4 + 63) / 64;
-    for (const auto& o : testing::expect_all_pass(
-             one({.suffixes = suffixes, .prefix = 512, .prefix_splits = 1, .suffix_splits = 1}))) {
+    for (const auto& o : testing::run_one(make_cascade_problem(
+             {.suffixes = suffixes, .prefix = 512, .prefix_splits = 1, .suffix_splits = 1}))) {
       CAPTURE(o.id);
       const auto total = static_cast<double>(o.touched.total_read);
       if (is(o, "naive")) {
@@ -58,7 +48,7 @@ TEST_CASE(
         CHECK(total >= passes * 512 * row + own);
         CHECK(total <= 1.03 * (passes * 512 * row + own));
         // Beyond the floor there are the partials only, written and read.
-        CHECK(unique(o) == o.floor.bytes + 2 * 2 * rows * (row + 8));
+        CHECK(o.unique_bytes() == o.floor.bytes + 2 * 2 * rows * (row + 8));
       }
     }
   }
@@ -66,9 +56,9 @@ TEST_CASE(
 
 TEST_CASE("a cascade without a prefix touches exactly its floor in bytes") {
   for (const auto& o :
-       testing::expect_all_pass(one({.suffixes = {70, 16, 0, 200}, .suffix_splits = 1}))) {
+       testing::run_one(make_cascade_problem({.suffixes = {70, 16, 0, 200}, .suffix_splits = 1}))) {
     CAPTURE(o.id);
-    CHECK(unique(o) == o.floor.bytes);
+    CHECK(o.unique_bytes() == o.floor.bytes);
   }
 }
 

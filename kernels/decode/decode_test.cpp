@@ -12,17 +12,7 @@ using namespace kvsim::kernels;
 
 namespace {
 
-Problems one(const DecodeShape& shape) {
-  Problems out;
-  out.push_back(make_decode_problem(shape));
-  return out;
-}
-
 bool is_naive(const std::string& id) { return id.find("nosplit") != std::string::npos; }
-
-double unique(const testing::Outcome& o) {
-  return static_cast<double>(o.touched.unique_read + o.touched.unique_written);
-}
 
 }  // namespace
 
@@ -33,14 +23,14 @@ TEST_CASE("decode kernels match attention in double on the edge cases") {
 TEST_CASE("paged decode exceeds its floor in bytes by at most 5 percent") {
   // One sequence of 1024 tokens, two splits: partials are what exceeds the floor.
   for (const int page : {0, 1, 16, 64})
-    for (const auto& o :
-         testing::expect_all_pass(one({.kv = {.lens = {1024}, .kv_heads = 1, .page_tokens = page},
-         .splits = 2,
-         .blocks = 2}))) {
+    for (const auto& o : testing::run_one(
+             make_decode_problem({.kv = {.lens = {1024}, .kv_heads = 1, .page_tokens = page},
+   .splits = 2,
+   .blocks = 2}))) {
       CAPTURE(o.id);
-      CAPTURE(unique(o) / o.floor.bytes);
-      CHECK(unique(o) >= o.floor.bytes);
-      CHECK(unique(o) <= 1.05 * o.floor.bytes);
+      CAPTURE(o.unique_bytes() / o.floor.bytes);
+      CHECK(o.unique_bytes() >= o.floor.bytes);
+      CHECK(o.unique_bytes() <= 1.05 * o.floor.bytes);
       // K/V is loaded once, by the naive kernel once per query head; with CUDA cores each lane
       // loads the table's word again, 1/8 of a row.
       const auto total = static_cast<double>(o.touched.total_read);
@@ -50,14 +40,14 @@ TEST_CASE("paged decode exceeds its floor in bytes by at most 5 percent") {
 
 TEST_CASE("decode without splits touches exactly its floor in bytes") {
   for (const int page : {0, 16})
-    for (const auto& o : testing::expect_all_pass(
-             one({.kv = {.lens = {200, 65, 0}, .kv_heads = 2, .page_tokens = page},
-            .splits = 1,
-            .blocks = 1}))) {
+    for (const auto& o : testing::run_one(
+             make_decode_problem({.kv = {.lens = {200, 65, 0}, .kv_heads = 2, .page_tokens = page},
+   .splits = 1,
+   .blocks = 1}))) {
       CAPTURE(o.id);
       // A plan adds its own few words.
       const double plan = o.id.find("planned") != std::string::npos ? 6 * 16 + 2 * 4 : 0;
-      CHECK(unique(o) == o.floor.bytes + plan);
+      CHECK(o.unique_bytes() == o.floor.bytes + plan);
     }
 }
 
@@ -65,9 +55,9 @@ TEST_CASE("bytes of decode with a sliding window do not grow with the length") {
   std::map<std::string, double> before;
   for (const int len : {256, 1024}) {
     std::map<std::string, double> bytes;
-    for (const auto& o : testing::expect_all_pass(
-             one({.kv = {.lens = {len}, .kv_heads = 1}, .window = 128, .splits = 1, .blocks = 1})))
-      bytes[o.id.substr(0, o.id.find("/bf16"))] = unique(o);
+    for (const auto& o : testing::run_one(make_decode_problem(
+             {.kv = {.lens = {len}, .kv_heads = 1}, .window = 128, .splits = 1, .blocks = 1})))
+      bytes[o.id.substr(0, o.id.find("/bf16"))] = o.unique_bytes();
     CHECK(bytes.size() == 6);
     if (!before.empty()) CHECK(bytes == before);
     before = bytes;
@@ -75,12 +65,12 @@ TEST_CASE("bytes of decode with a sliding window do not grow with the length") {
 }
 
 TEST_CASE("decode over a shared prefix reads its bytes once and gives what separate pages give") {
-  for (const auto& o : testing::expect_all_pass(
-           one({.kv = {.lens = {256, 256, 256}, .kv_heads = 1, .shared_tokens = 256},
+  for (const auto& o : testing::run_one(make_decode_problem(
+           {.kv = {.lens = {256, 256, 256}, .kv_heads = 1, .shared_tokens = 256},
           .splits = 1,
           .blocks = 1}))) {
     CAPTURE(o.id);
-    CHECK(unique(o) <= 1.02 * o.floor.bytes);
+    CHECK(o.unique_bytes() <= 1.02 * o.floor.bytes);
     CHECK(o.floor.bytes < 256 * 4.0 * 128 + 8000);
   }
 }

@@ -102,10 +102,7 @@ TEST_CASE("heavy hitter kernels touch their floor and the partial results of the
   cases.push_back(make_compact({.lens = {200, 90}, .kv_heads = 2, .heavy = 30, .recent = 20}));
   const auto outcomes = testing::expect_all_pass(std::move(cases));
   REQUIRE(outcomes.size() == 4);
-  const auto unique = [&](std::size_t i) {
-    return static_cast<double>(outcomes[i].touched.unique_read +
-                               outcomes[i].touched.unique_written);
-  };
+  const auto unique = [&](std::size_t i) { return outcomes[i].unique_bytes(); };
   // Partial o, m and l are written and read, the log-sum-exp is read once more.
   const double partials = 8.0 * splits * sequences * heads * (128 + 2) + 4.0 * sequences * heads;
   CHECK(unique(1) == outcomes[1].floor.bytes + partials);

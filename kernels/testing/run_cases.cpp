@@ -46,4 +46,10 @@ std::vector<Outcome> expect_all_pass(Problems cases, const Options& options) {
   return outcomes;
 }
 
+std::vector<Outcome> run_one(std::unique_ptr<Problem> problem, const Options& options) {
+  Problems cases;
+  cases.push_back(std::move(problem));
+  return expect_all_pass(std::move(cases), options);
+}
+
 }  // namespace kvsim::kernels::testing

@@ -1,4 +1,5 @@
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,17 @@ struct Outcome {
   Floor floor;
   Check check;
   Touched touched;  // zeros without count_bytes
+
+  // Distinct bytes read and distinct bytes written, what a floor is compared with.
+  double unique_bytes() const {
+    return static_cast<double>(touched.unique_read + touched.unique_written);
+  }
 };
 std::vector<Outcome> run_cases(Problems cases, const Options& options = {});
 
 // run_cases, and a doctest CHECK that every outcome passed, with its id and figures.
 std::vector<Outcome> expect_all_pass(Problems cases, const Options& options = {});
+// The same for a single case.
+std::vector<Outcome> run_one(std::unique_ptr<Problem> problem, const Options& options = {});
 
 }  // namespace kvsim::kernels::testing

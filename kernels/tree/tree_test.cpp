@@ -11,16 +11,6 @@ using namespace kvsim::kernels;
 
 namespace {
 
-double unique(const testing::Outcome& o) {
-  return static_cast<double>(o.touched.unique_read + o.touched.unique_written);
-}
-
-Problems one(const TreeShape& shape) {
-  Problems out;
-  out.push_back(make_tree_problem(shape));
-  return out;
-}
-
 bool is_naive(const testing::Outcome& o) { return o.id.find("naive") != std::string::npos; }
 
 }  // namespace
@@ -34,18 +24,19 @@ TEST_CASE("tree verification matches attention in double on the edge cases") {
 
 TEST_CASE("tree verification without splits touches exactly its floor in bytes") {
   for (const TreeKind tree : {TreeKind::chain, TreeKind::star, TreeKind::binary})
-    for (const auto& o : testing::expect_all_pass(one({.kv = {.lens = {200, 65, 0}, .kv_heads = 2},
-                         .tokens = 16,
-                         .tree = tree,
-                         .splits = 1}))) {
+    for (const auto& o :
+         testing::run_one(make_tree_problem({.kv = {.lens = {200, 65, 0}, .kv_heads = 2},
+         .tokens = 16,
+         .tree = tree,
+         .splits = 1}))) {
       CAPTURE(o.id);
-      CHECK(unique(o) == o.floor.bytes);
+      CHECK(o.unique_bytes() == o.floor.bytes);
     }
 }
 
 TEST_CASE("up to 64 query rows read the prefix once and the naive kernel once per row") {
-  for (const auto& o : testing::expect_all_pass(
-           one({.kv = {.lens = {1024}, .kv_heads = 1}, .tokens = 16, .splits = 2}))) {
+  for (const auto& o : testing::run_one(
+           make_tree_problem({.kv = {.lens = {1024}, .kv_heads = 1}, .tokens = 16, .splits = 2}))) {
     CAPTURE(o.id);
     const double kv = 1024 * 4.0 * 128, partials = 2 * 64 * (4.0 * 128 + 8);
     // All lanes of a warp load the same m and l of a partial.
@@ -60,7 +51,7 @@ TEST_CASE("up to 64 query rows read the prefix once and the naive kernel once pe
     const double once = kv + 16 * 4.0 * 128 + 2 * 64 * 2.0 * 128 + merge_reads;
     CHECK(total >= once);
     CHECK(total <= 1.03 * once);
-    CHECK(unique(o) <= o.floor.bytes + 2 * partials);
+    CHECK(o.unique_bytes() <= o.floor.bytes + 2 * partials);
   }
 }
 
