@@ -69,25 +69,21 @@ void check_variant(Problem& problem, std::size_t variant, Device& device, Rows r
   }
 }
 
-bool passes_filter(const std::string& id, const Options& options) {
-  return id.find(options.filter) != id.npos;
-}
-
-std::vector<Result> check_cases(Problems cases, Device& device, const Options& options,
-                                const Deadline& deadline) {
+std::vector<Result> check_cases(Problems cases, Device& device, const Selection& selection,
+                                std::uint64_t seed, const Deadline& deadline) {
   std::vector<Result> out;
   for (auto& problem : cases) {
     const auto variants = problem->variants();
     bool prepared = false;
     for (std::size_t v = 0; v < variants.size(); ++v) {
       Result result = result_of(*problem, variants[v]);
-      if (!passes_filter(result.id, options)) continue;
+      if (!selection.has(result.id)) continue;
       if (result.reason = unsupported_reason(variants[v], device); !result.reason.empty()) {
         result.status = Status::unsupported;
       } else if (deadline.over()) {
         result.status = Status::skipped_budget, result.reason = deadline.reason();
       } else {
-        if (!std::exchange(prepared, true)) problem->prepare(device, 1, options.seed);
+        if (!std::exchange(prepared, true)) problem->prepare(device, 1, seed);
         check_variant(*problem, v, device, Rows::all, result);
       }
       out.push_back(std::move(result));

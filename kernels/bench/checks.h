@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "kernels/bench/document.h"
-#include "kernels/bench/options.h"
 #include "kernels/bench/progress.h"
+#include "kernels/bench/selection.h"
 
 // Whether variants compute what their references say.
 namespace kvsim::kernels::bench {
@@ -26,11 +26,9 @@ enum class Rows {
 void check_variant(Problem& problem, std::size_t variant, Device& device, Rows rows,
                    Result& result);
 
-// Every variant of every case that the filter lets through, in order, until the deadline; those
-// after it are skipped_budget.
-std::vector<Result> check_cases(Problems cases, Device& device, const Options& options,
-                                const Deadline& deadline);
-
-bool passes_filter(const std::string& id, const Options& options);
+// Every selected variant of every case, in order, until the deadline; those after it are
+// skipped_budget.
+std::vector<Result> check_cases(Problems cases, Device& device, const Selection& selection,
+                                std::uint64_t seed, const Deadline& deadline);
 
 }  // namespace kvsim::kernels::bench

@@ -64,6 +64,7 @@ struct Document {
   std::optional<double> datasheet_gbs;
   Ceilings ceilings;
   std::vector<Result> results;
+  std::size_t not_reached = 0;  // cases that the budget or an interrupt cut off
   std::vector<std::string> notes;
 
   bool any_failed() const;

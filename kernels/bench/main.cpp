@@ -5,6 +5,7 @@
 #include "kernels/bench/build_facts.h"
 #include "kernels/bench/output_file.h"
 #include "kernels/bench/run.h"
+#include "kernels/bench/selection.h"
 #include "kernels/bench/summary.h"
 
 using namespace kvsim::kernels;
@@ -31,22 +32,13 @@ std::string version() {
 }
 
 void list(const Options& options) {
-  const auto print = [&options](const char* kind, const Problems& cases) {
-    for (const auto& problem : cases)
-      for (const VariantInfo& v : problem->variants())
-        if (const std::string id = case_id(problem->info(), v.name);
-            id.find(options.filter) != id.npos)
-          std::printf("%s %s\n", kind, id.c_str());
-  };
-  for (const Family& family : families()) {
-    print("quick", family.quick_cases());
-    if (options.quick) continue;
-    print("edge", family.edge_cases());
-    print("bench", family.bench_cases());
-  }
+  const Selection selection(options.filter);
+  for (const auto& [kind, id] : cases_of_run(options))
+    if (selection.has(id)) std::printf("%s %s\n", kind.c_str(), id.c_str());
 }
 
 int measure(const Options& options) {
+  expect_writable(options.output);
   Document document;
   document.started = now();
   document.seed = options.seed;
@@ -77,6 +69,8 @@ int main(int count, char** values) {
   try {
     const std::vector<const char*> arguments(values + 1, values + count);
     const Options options = parse_options(arguments);
+    if (options.action == Action::list || options.action == Action::measure)
+      expect_some_case(options);
     switch (options.action) {
       case Action::help:
         std::fputs(help_text().c_str(), stdout);
@@ -92,7 +86,7 @@ int main(int count, char** values) {
     }
     return success;
   } catch (const UsageError& error) {
-    say(std::string("kvbench: ") + error.what() + "\nnext: kvbench --help");
+    say(std::string("kvbench: ") + error.what() + "\nnext: " + error.next);
     return usage;
   } catch (const WriteError& error) {
     say(std::string("kvbench: ") + error.what());

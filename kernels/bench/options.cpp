@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 #include <optional>
 #include <string_view>
-#include <vector>
+
+#include "kernels/bench/edit_distance.h"
 
 namespace kvsim::kernels::bench {
 namespace {
@@ -44,43 +44,45 @@ constexpr Flag flags[] = {
        o.budget_s = number_of<double>("--budget-s", v);
        if (!(o.budget_s > 0)) throw UsageError("--budget-s: expected a number above 0");
      }},
-    {"--filter", "SUBSTRING", "only the cases whose id holds it",
+    {"--filter", "SUBSTRING", "only the cases whose id holds it, or of the family of that name",
      [](Options& o, std::string_view v) { o.filter = v; }},
     {"--seed", "N", "seed of the inputs [1]",
      [](Options& o, std::string_view v) { o.seed = number_of<std::uint64_t>("--seed", v); }},
-    {"-o", "FILE", "write the document there, whole or not at all [stdout]",
-     [](Options& o, std::string_view v) { o.output = v; }},
+    {"-o", "FILE", "write the document there, whole or not at all; - is stdout [-]",
+     [](Options& o, std::string_view v) {
+       if (v.empty()) throw UsageError("-o: expected a file or -, found \"\"");
+       o.output = v == "-" ? "" : v;
+     }},
     {"--list", "", "print the ids of all cases and stop",
      [](Options& o, std::string_view) { o.action = Action::list; }},
     {"--version", "", "print what was built and stop",
      [](Options& o, std::string_view) { o.action = Action::version; }},
-    {"--help", "", "print this and stop",
+    {"--help", "", "print this and stop; also -h",
      [](Options& o, std::string_view) { o.action = Action::help; }},
 };
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
+// What may have been meant by the flag: one that begins so, or that a slip of the fingers made; ""
+// where nothing is that near.
+std::string nearest_flag(std::string_view name) {
+  constexpr std::size_t prefix = 5;  // "--" and three letters
+  std::string nearest;
+  std::size_t least = std::min<std::size_t>(2, (name.size() - 1) / 3) + 1;
+  for (const Flag& f : flags) {
+    const bool begins = name.size() >= prefix && f.name.starts_with(name);
+    const std::size_t distance = begins ? 0 : edit_distance(name, f.name);
+    if (distance < least) least = distance, nearest = f.name;
   }
-  return row.back();
+  return nearest;
 }
 
 const Flag& flag_named(std::string_view name) {
   if (name == "--output") name = "-o";
+  if (name == "-h") name = "--help";
   const auto named = std::ranges::find(flags, name, &Flag::name);
   if (named != std::end(flags)) return *named;
-  const auto nearest = std::ranges::min_element(
-      flags, {}, [name](const Flag& f) { return edit_distance(name, f.name); });
-  throw UsageError("unknown flag " + std::string(name) + "; the nearest is " +
-                   std::string(nearest->name));
+  const std::string nearest = nearest_flag(name);
+  throw UsageError("unknown flag " + std::string(name) +
+                   (nearest.empty() ? "" : "; the nearest is " + nearest));
 }
 
 }  // namespace
@@ -120,8 +122,16 @@ std::string help_text() {
     out += head + std::string(f.meaning) + "\n";
   }
   return out +
-         "\nExit codes: 0 all checks passed, 1 a variant failed its check, 2 the command line,\n"
-         "4 a file cannot be written, 77 no GPU for --backend gpu, 130 interrupted\n";
+         "\nOn a GPU copies and reads of a gigabyte are timed first, whatever the filter, because\n"
+         "frac_copy_bw, frac_floor and floor_us are shares of what they reach. The rate of the "
+         "matrix\n"
+         "instruction is a ceiling only where the filter lets mma_peak or gemm through.\n"
+         "\nAfter an interrupt (SIGINT, SIGTERM) the case is finished and the document written; a\n"
+         "second one ends kvbench at once.\n"
+         "\nExit codes: 0 no check failed, 1 a variant failed its check, 2 the command line, or a "
+         "filter\n"
+         "that leaves no case, 4 a file cannot be written, 77 no GPU for --backend gpu, 130 "
+         "interrupted\n";
 }
 
 }  // namespace kvsim::kernels::bench

@@ -4,7 +4,8 @@
 
 namespace kvsim::kernels::bench {
 
-// After SIGINT the current case is finished and nothing new is started.
+// After SIGINT or SIGTERM the current case is finished and nothing new is started; a second one
+// ends the process at once.
 void catch_interrupts();
 bool interrupted();
 
@@ -26,6 +27,12 @@ class Deadline {
     if (!stopped_.empty()) return stopped_;
     if (outer_ != nullptr && outer_->over()) return outer_->reason();
     return interrupted() ? "interrupted" : "the time was up";
+  }
+  // Of what was not reached, in a word or two.
+  std::string cause() const {
+    if (!stopped_.empty()) return stopped_;
+    if (outer_ != nullptr && !outer_->stopped_.empty()) return outer_->stopped_;
+    return interrupted() ? "interrupted" : "budget";
   }
 
  private:

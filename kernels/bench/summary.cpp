@@ -64,6 +64,13 @@ std::string catalog_word(const std::string& name) {
   return "GPU";
 }
 
+std::string verdict(const Document& d) {
+  const auto failed = std::ranges::count(d.results, Status::failed, &Result::status);
+  if (failed == 0 && d.not_reached == 0) return "all checks passed";
+  return (failed == 0 ? "nothing" : std::to_string(failed)) + " failed, " +
+         std::to_string(d.not_reached) + " not reached";
+}
+
 std::string next_step(const Document& d, const Options& options) {
   const std::string file = options.output.empty() ? "kvbench.json" : options.output;
   if (d.any_failed()) return "next: kvbench --filter ID --check-only, with the id of a failed case";
@@ -101,7 +108,7 @@ std::string summary(const Document& d, const Options& options) {
   out += print("%d ok, %d failed, %d skipped for time, %d unsupported\n", count(Status::ok),
                count(Status::failed), count(Status::skipped_budget), count(Status::unsupported));
   for (const std::string& note : d.notes) out += note + "\n";
-  return out + next_step(d, options) + "\n";
+  return out + verdict(d) + "; " + next_step(d, options) + "\n";
 }
 
 }  // namespace kvsim::kernels::bench

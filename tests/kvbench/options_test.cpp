@@ -41,6 +41,19 @@ TEST_CASE("an unknown flag names the nearest one") {
   CHECK(complaint({"--lst"}) == "unknown flag --lst; the nearest is --list");
 }
 
+TEST_CASE("an unknown flag that is near to none names none") {
+  CHECK(complaint({"--bogus"}) == "unknown flag --bogus");
+  CHECK(complaint({"-x"}) == "unknown flag -x");
+  CHECK(complaint({"--check"}) == "unknown flag --check; the nearest is --check-only");
+  CHECK(complaint({"--verison"}) == "unknown flag --verison; the nearest is --version");
+}
+
+TEST_CASE("the short flags are those of other programs") {
+  CHECK(parse({"-h"}).action == Action::help);
+  CHECK(parse({"-o", "-"}).output.empty());
+  CHECK(complaint({"-o", ""}) == "-o: expected a file or -, found \"\"");
+}
+
 TEST_CASE("values that are no values of their flag are refused") {
   CHECK(complaint({"--backend", "tpu"}) == "--backend: expected cpu or gpu, found \"tpu\"");
   CHECK(complaint({"--seed", "-1"}) == "--seed: expected a number, found \"-1\"");
@@ -52,6 +65,6 @@ TEST_CASE("values that are no values of their flag are refused") {
 TEST_CASE("the help names every flag") {
   const std::string help = help_text();
   for (const char* flag : {"--backend", "--quick", "--check-only", "--budget-s", "--filter",
-                           "--seed", "-o FILE", "--list", "--version", "--help"})
+                           "--seed", "-o FILE", "--list", "--version", "--help", "-h"})
     CHECK(help.find(flag) != help.npos);
 }

@@ -33,7 +33,7 @@ TEST_CASE("kvbench exits with 2 and names the nearest flag") {
 }
 
 TEST_CASE("kvbench exits with 77 and a reason where there is no GPU") {
-  const Outcome o = kvbench({"--backend", "gpu", "--check-only", "--filter", "no such case"});
+  const Outcome o = kvbench({"--backend", "gpu", "--check-only", "--filter", "copy/"});
   if (o.status == 0) {
     MESSAGE("skipped: this machine has a GPU");
     return;
@@ -48,6 +48,9 @@ TEST_CASE("kvbench exits with 4 where it cannot write and leaves nothing behind"
   const Outcome o = kvbench(
       {"--backend", "cpu", "--quick", "--filter", "copy/", "-o", (folder / "taken").string()});
   CHECK(o.status == 4);
+  CHECK(o.err.find("cases checked") == o.err.npos);  // told before the work
+  CHECK(kvbench({"--backend", "cpu", "--quick", "-o", (folder / "none" / "out").string()}).status ==
+        4);
   CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
 }
 
@@ -64,7 +67,13 @@ TEST_CASE("a spent budget leaves every case skipped and is no failure") {
   const Outcome o = kvbench({"--backend", "cpu", "--quick", "--budget-s", "1e-9"});
   CHECK(o.status == 0);
   const auto document = nlohmann::json::parse(o.out);
-  for (const auto& result : document["results"]) CHECK(result["status"] != "ok");
+  std::size_t skipped = 0;
+  for (const auto& result : document["results"]) {
+    CHECK(result["status"] != "ok");
+    skipped += result["status"] == "skipped_budget" ? 1 : 0;
+  }
+  CHECK(document["notes"].back() == std::to_string(skipped) + " cases were not reached: budget.");
+  CHECK(o.err.find("nothing failed, " + std::to_string(skipped) + " not reached") != o.err.npos);
 }
 
 TEST_CASE("the list has every kind of case") {
@@ -73,6 +82,41 @@ TEST_CASE("the list has every kind of case") {
   for (const char* kind : {"quick copy/", "edge copy/", "bench copy/"})
     CHECK(o.out.find(kind) != o.out.npos);
   CHECK(kvbench({"--list", "--filter", "no such case"}).out.empty());
+}
+
+TEST_CASE("a filter that leaves no case is a usage error with the nearest ids") {
+  const Outcome near = kvbench({"--backend", "cpu", "--quick", "--filter", "copy/unroled4"});
+  CHECK(near.status == 2);
+  CHECK(near.out.empty());
+  CHECK(near.err.find("the nearest are\n  copy/unrolled4/") != near.err.npos);
+  const Outcome far = kvbench({"--list", "--filter", "qqqqqqqqqq"});
+  CHECK(far.status == 2);
+  CHECK(far.err.find("nearest") == far.err.npos);
+  // A gigabyte is for the timed matrix, which the executor does not take.
+  const Outcome timed = kvbench({"--backend", "cpu", "--filter", "read/unrolled4/N1073741824"});
+  CHECK(timed.status == 2);
+  CHECK(timed.err.find("1 that it leaves out have") != timed.err.npos);
+}
+
+TEST_CASE("a filter that is the name of a family lets its cases through") {
+  const Outcome o = kvbench({"--list", "--quick", "--filter", "stream"});
+  CHECK(o.status == 0);
+  CHECK(o.out.find("quick copy/") != o.out.npos);
+  CHECK(o.out.find("quick read/") != o.out.npos);
+  CHECK(o.out.find("decode_paged/") == o.out.npos);
+}
+
+TEST_CASE("a dash names stdout and no name at all is a usage error") {
+  const Outcome o = kvbench({"--backend", "cpu", "--quick", "--filter", "copy/", "-o", "-"});
+  CHECK(o.status == 0);
+  CHECK(nlohmann::json::parse(o.out)["schema"] == "kvsim.kvbench/1");
+  CHECK(kvbench({"--backend", "cpu", "-o", ""}).status == 2);
+}
+
+TEST_CASE("kvbench prints its help for -h") {
+  const Outcome o = kvbench({"-h"});
+  CHECK(o.status == 0);
+  CHECK(o.out == kvbench({"--help"}).out);
 }
 
 TEST_CASE("the check for machines with a GPU writes its files and says where there is none") {

@@ -71,9 +71,14 @@ TEST_CASE("the summary ends with the next step") {
   const auto ends_with = [](const std::string& text, const std::string& end) {
     return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
   };
-  CHECK(ends_with(summary(d, options),
-                  "next: kvsim calibrate k.json --gpu h200-sxm -o measured.json\n"));
+  CHECK(ends_with(
+      summary(d, options),
+      "\nall checks passed; next: kvsim calibrate k.json --gpu h200-sxm -o measured.json\n"));
+  d.not_reached = 7;
+  CHECK(summary(d, options).find("\nnothing failed, 7 not reached; next: ") != std::string::npos);
+  d.not_reached = 0;
   d.results[0].status = Status::failed;
   CHECK(ends_with(summary(d, options),
-                  "next: kvbench --filter ID --check-only, with the id of a failed case\n"));
+                  "1 failed, 0 not reached; next: kvbench --filter ID --check-only, with the id of "
+                  "a failed case\n"));
 }
