@@ -127,7 +127,7 @@ TEST_CASE("a shared prefix is counted once among the bytes of a cache") {
 
 TEST_SUITE("quick") {
   TEST_CASE("merged partials equal the sum in double whatever the number of partials") {
-    for (const int value_dim : {64, 128, 256, 512}) check_merge(value_dim, {0, 1, 5, 5, 45}, 1);
+    for (const int value_dim : {64, 128}) check_merge(value_dim, {0, 1, 5, 5, 45}, 1);
     check_merge(128, {0, 3, 6}, 4);
   }
 }

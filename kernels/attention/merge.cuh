@@ -26,12 +26,8 @@ void launch_merge(const MergeArgs& args, Stream stream) {
       return launch(merge_partials<64>, grid, threads, 0, stream, args);
     case 128:
       return launch(merge_partials<128>, grid, threads, 0, stream, args);
-    case 256:
-      return launch(merge_partials<256>, grid, threads, 0, stream, args);
-    case 512:
-      return launch(merge_partials<512>, grid, threads, 0, stream, args);
     default:
-      throw LaunchError("merge: value_dim must be 64, 128, 256 or 512");
+      throw LaunchError("merge: value_dim must be 64 or 128");
   }
 }
 

@@ -30,7 +30,7 @@ struct MergeArgs {
   Global<const std::int32_t> first;
   int splits = 1;
   int groups = 0, kv_heads = 1, heads_per_group = 1, tokens = 1;
-  int value_dim = 128;  // 64, 128, 256 or 512
+  int value_dim = 128;  // 64 or 128
   Global<Bf16> out;     // [output row][value_dim]; zeros for a row whose partials are all empty
   Global<float> lse;    // [output row], natural; null: not wanted
 

@@ -20,9 +20,12 @@ constexpr double account_gate = 1e-4;
 
 int round_up(int x, int to) { return (x + to - 1) / to * to; }
 
-// About two blocks for each of two residents of 132 processors, at least 256 tokens each.
-int split_tokens_for(int groups, int max_len) {
-  const int wanted = (528 + groups - 1) / std::max(1, groups);
+// What splits are planned for where the device does not say: an H200.
+constexpr int default_sms = 132;
+
+// About two blocks for each of two residents of every multiprocessor, at least 256 tokens each.
+int split_tokens_for(int groups, int max_len, int sms) {
+  const int wanted = (4 * sms + groups - 1) / std::max(1, groups);
   const int splits = std::clamp(wanted, 1, std::max(1, (max_len + 255) / 256));
   return std::max(64, round_up((max_len + splits - 1) / splits, 64));
 }
@@ -39,9 +42,7 @@ class H2oProblem final : public Problem {
                 .shared_tokens = shape.shared_tokens,
                 .key_scale = shape.key_scale}) {
     stride_ = round_up(cache_.max_len(), 4);
-    split_tokens_ =
-        shape.split_tokens > 0 ? shape.split_tokens : split_tokens_for(groups(), cache_.max_len());
-    splits_ = std::max(1, (cache_.max_len() + split_tokens_ - 1) / split_tokens_);
+    decide(default_sms);
     const bool ragged =
         std::ranges::any_of(shape.lens, [&](int len) { return len != shape.lens[0]; });
     info_ = {.kernel = "h2o_decode",
@@ -53,8 +54,8 @@ class H2oProblem final : public Problem {
                        {"Hkv", std::int64_t{shape.kv_heads}},
                        {"D", std::int64_t{shape.head_dim}},
                        {"page", std::int64_t{shape.page_tokens}},
-                       {"splits", std::int64_t{splits_}},
                        {"lens", std::string(ragged ? "ragged" : "uniform")}}};
+    if (shape.split_tokens > 0) info_.shape.emplace_back("splits", std::int64_t{splits_});
     if (shape.key_scale != 1)
       info_.shape.emplace_back("scores", std::string(shape.key_scale == 0 ? "equal" : "wide"));
   }
@@ -87,6 +88,7 @@ class H2oProblem final : public Problem {
   void prepare(Device& device, int sets, std::uint64_t seed) override {
     device_ = &device;
     seed_ = seed;
+    decide(device.facts().sms > 0 ? device.facts().sms : default_sms);
     cache_.prepare(device, sets, seed);
     const auto rows = static_cast<std::size_t>(cache_.sequences() * heads());
     const auto width = static_cast<std::size_t>(shape_.head_dim);
@@ -137,6 +139,11 @@ class H2oProblem final : public Problem {
   };
   int heads() const { return shape_.kv_heads * shape_.heads_per_group; }
   int groups() const { return static_cast<int>(shape_.lens.size()) * shape_.kv_heads; }
+  void decide(int sms) {
+    split_tokens_ = shape_.split_tokens > 0 ? shape_.split_tokens
+                                            : split_tokens_for(groups(), cache_.max_len(), sms);
+    splits_ = std::max(1, (cache_.max_len() + split_tokens_ - 1) / split_tokens_);
+  }
   std::uint64_t prior_seed(int set) const { return tensor_seed(seed_, set, 4); }
 
   H2oArgs args(int set) const {

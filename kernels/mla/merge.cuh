@@ -5,29 +5,29 @@
 // 16 rows, and one warp per row, as attention/merge.cuh has it, would wait for them one by one.
 namespace kvsim::kernels::KVSIM_BACKEND {
 
-constexpr int merge_columns = 128;  // of a block, four per lane
-constexpr int mla_merge_warps = 8;  // each takes every eighth partial
+constexpr int mla_merge_columns = 128;  // of a block, four per lane
+constexpr int mla_merge_warps = 8;      // each takes every eighth partial
 
-struct MergeShared {
+struct MlaMergeShared {
   float l[mla_merge_warps];
-  float o[mla_merge_warps][merge_columns];
+  float o[mla_merge_warps][mla_merge_columns];
 };
 
 // A block per row of the output and 128 columns; sequences that were done whole have no partials.
 __global__ void __launch_bounds__(32 * mla_merge_warps) mla_merge(const MlaArgs args) {
   KVSIM_SHARED(shared);
-  auto* const merged = reinterpret_cast<MergeShared*>(shared);
-  constexpr int blocks_per_row = mla_latent / merge_columns;
+  auto* const merged = reinterpret_cast<MlaMergeShared*>(shared);
+  constexpr int blocks_per_row = mla_latent / mla_merge_columns;
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
   const int out_row = static_cast<int>(blockIdx.x) / blocks_per_row;
-  const int column = static_cast<int>(blockIdx.x) % blocks_per_row * merge_columns;
+  const int column = static_cast<int>(blockIdx.x) % blocks_per_row * mla_merge_columns;
   const int sequence = out_row / args.rows(), row = out_row % args.rows();
   const int first = load(args.slot_first + sequence), end = load(args.slot_first + sequence + 1);
   if (first == end) return;
 
   float top = minus_infinity;
   for (int slot = first + lane; slot < end; slot += 32)
-    top = max2(top, load(args.partials.m + args.partials.row(slot, args.rows(), row)));
+    top = mla_max2(top, load(args.partials.m + args.partials.row(slot, args.rows(), row)));
   top = lanes_max(top);
 
   float l = 0, o[4] = {};
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(32 * mla_merge_warps) mla_merge(const MlaArgs 
   for (int i = 0; i < 4; ++i) merged->o[warp][4 * lane + i] = o[i];
   __syncthreads();
 
-  if (thread >= merge_columns / 2) return;
+  if (thread >= mla_merge_columns / 2) return;
   float sum = 0, x = 0, y = 0;
 #pragma unroll
   for (int w = 0; w < mla_merge_warps; ++w) {
@@ -61,8 +61,8 @@ __global__ void __launch_bounds__(32 * mla_merge_warps) mla_merge(const MlaArgs 
 }
 
 inline void launch_mla_merge(const MlaArgs& args, Stream stream) {
-  const int blocks = args.batch * args.rows() * (mla_latent / merge_columns);
-  launch(mla_merge, {static_cast<unsigned>(blocks)}, 32 * mla_merge_warps, sizeof(MergeShared),
+  const int blocks = args.batch * args.rows() * (mla_latent / mla_merge_columns);
+  launch(mla_merge, {static_cast<unsigned>(blocks)}, 32 * mla_merge_warps, sizeof(MlaMergeShared),
          stream, args);
 }
 

@@ -13,16 +13,16 @@ struct MlaBlock {
   static constexpr int R = M >= 4 ? 2 : 1;
   static constexpr int warps = 4 * M / R;
   static constexpr int threads = 32 * warps;
-  static constexpr int k_steps = mla_row / 4 / 16;             // of 16, per quarter
-  static constexpr int column_tiles = mla_latent / warps / 8;  // of 8 columns, per warp
-  static constexpr int score_floats = 4 * rows * tile_tokens;  // a copy per quarter
-  static constexpr int probability_bytes = 2 * rows * tile_tokens;
+  static constexpr int k_steps = mla_row / 4 / 16;                 // of 16, per quarter
+  static constexpr int column_tiles = mla_latent / warps / 8;      // of 8 columns, per warp
+  static constexpr int score_floats = 4 * rows * mla_ring_tokens;  // a copy per quarter
+  static constexpr int probability_bytes = 2 * rows * mla_ring_tokens;
 };
 
 template <int M, class Loader>
 struct MlaShared {
   static constexpr int ring = 0;
-  static constexpr int scores = ring_stages * stage_bytes;
+  static constexpr int scores = mla_ring_stages * mla_stage_bytes;
   static constexpr int probabilities = scores + 4 * MlaBlock<M>::score_floats;        // two
   static constexpr int factors = probabilities + 2 * MlaBlock<M>::probability_bytes;  // two
   static constexpr int barriers = factors + 2 * 4 * MlaBlock<M>::rows;
@@ -30,10 +30,10 @@ struct MlaShared {
   static_assert(bytes <= 227 * 1024);
 };
 
-struct alignas(8) TwoFloats {
+struct alignas(8) MlaTwoFloats {
   float x, y;
 };
-struct alignas(8) FourBf16 {
+struct alignas(8) MlaFourBf16 {
   std::uint32_t low, high;
 };
 
@@ -79,7 +79,7 @@ struct MlaThread {
 
   // A token's 16-byte chunk in a stage, for ldmatrix.
   __device__ const unsigned char* tile_at(int stage, int token, int chunk) const {
-    return shared + Shared::ring + stage * stage_bytes + token * row_stride + chunk * 16;
+    return shared + Shared::ring + stage * mla_stage_bytes + token * mla_row_stride + chunk * 16;
   }
 
   // A operands of the warp's rows and quarter of k, straight from global memory.
@@ -108,7 +108,8 @@ struct MlaThread {
     constexpr int R = Block::R, halves = 2 / R;
     const int token = (lane() / 16) * 8 + (lane() & 7);
     const int row = warp_row() + lane() / 4;
-    float* const to = scores() + (quarter() * Block::rows + row) * tile_tokens + 2 * (lane() % 4);
+    float* const to =
+        scores() + (quarter() * Block::rows + row) * mla_ring_tokens + 2 * (lane() % 4);
 #pragma unroll
     for (int first = 0; first < 2; first += halves) {
       float s[R][2 * halves][4] = {};
@@ -130,9 +131,10 @@ struct MlaThread {
       for (int r = 0; r < R; ++r) {
 #pragma unroll
         for (int i = 0; i < 2 * halves; ++i) {
-          const int at = r * 16 * tile_tokens + ((2 * first + i) ^ ((lane() / 4) & 3)) * 8;
-          *reinterpret_cast<TwoFloats*>(to + at) = {s[r][i][0], s[r][i][1]};
-          *reinterpret_cast<TwoFloats*>(to + at + 8 * tile_tokens) = {s[r][i][2], s[r][i][3]};
+          const int at = r * 16 * mla_ring_tokens + ((2 * first + i) ^ ((lane() / 4) & 3)) * 8;
+          *reinterpret_cast<MlaTwoFloats*>(to + at) = {s[r][i][0], s[r][i][1]};
+          *reinterpret_cast<MlaTwoFloats*>(to + at + 8 * mla_ring_tokens) = {s[r][i][2],
+                                                                             s[r][i][3]};
         }
       }
     }
@@ -142,11 +144,12 @@ struct MlaThread {
   __device__ void soften(int r, int tile_first, int limit, int side) {
     const int row = own_row(r), j = lane() % 8;
     const float* const from =
-        scores() + row * tile_tokens + ((j / 2) ^ (row & 3)) * 8 + (j & 1) * 4;
+        scores() + row * mla_ring_tokens + ((j / 2) ^ (row & 3)) * 8 + (j & 1) * 4;
     float s[4] = {};
 #pragma unroll
     for (int part = 0; part < 4; ++part) {
-      const Words4 four = *reinterpret_cast<const Words4*>(from + part * Block::rows * tile_tokens);
+      const Words4 four =
+          *reinterpret_cast<const Words4*>(from + part * Block::rows * mla_ring_tokens);
 #pragma unroll
       for (int i = 0; i < 4; ++i) s[i] += std::bit_cast<float>(four.word[i]);
     }
@@ -155,7 +158,7 @@ struct MlaThread {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       s[i] = tile_first + 4 * j + i < limit ? s[i] * scale : minus_infinity;
-      larger = max2(larger, s[i]);
+      larger = mla_max2(larger, s[i]);
     }
     larger = lanes_max<8>(larger);
     const float origin = finite_or_zero(larger);
@@ -169,9 +172,9 @@ struct MlaThread {
     l[r] = l[r] * keep + sum;
     m[r] = larger;
     if (j == 0) factors(side)[row] = keep;
-    unsigned char* const to = probabilities(side) + row * (2 * tile_tokens) +
+    unsigned char* const to = probabilities(side) + row * (2 * mla_ring_tokens) +
                               ((j / 2) ^ ((row >> 1) & 3)) * 16 + (j & 1) * 8;
-    *reinterpret_cast<FourBf16*>(to) = {pack_bf16(p[0], p[1]), pack_bf16(p[2], p[3])};
+    *reinterpret_cast<MlaFourBf16*>(to) = {pack_bf16(p[0], p[1]), pack_bf16(p[2], p[3])};
   }
 
   __device__ void rescale_output(int side) {
@@ -219,14 +222,14 @@ struct MlaThread {
   }
   __device__ const unsigned char* probability_row(int side, int i, int k) const {
     const int row = i * 16 + lane() % 16;
-    return probabilities(side) + row * (2 * tile_tokens) +
+    return probabilities(side) + row * (2 * mla_ring_tokens) +
            ((2 * k + lane() / 16) ^ ((row >> 1) & 3)) * 16;
   }
 
   __device__ void run_part(const MlaPart& part) {
     const int first = part.first_token;
-    const TileSource source{args.cache, part.sequence, first, first + part.tokens,
-                            (part.tokens + tile_tokens - 1) / tile_tokens};
+    const MlaTileSource source{args.cache, part.sequence, first, first + part.tokens,
+                               (part.tokens + mla_ring_tokens - 1) / mla_ring_tokens};
     loader.start(source, thread);
     load_q(part.sequence);
     const int len = load(args.cache.lens + part.sequence);
@@ -265,17 +268,18 @@ struct MlaThread {
         if (((step + row_group()) & 1) == 0) {
           if (tile == source.tiles) continue;
 #pragma unroll
-          for (int r = 0; r < Block::R; ++r) soften(r, first + tile * tile_tokens, limit[r], side);
+          for (int r = 0; r < Block::R; ++r)
+            soften(r, first + tile * mla_ring_tokens, limit[r], side);
         } else if (tile > 0) {
           rescale_output(side ^ 1);
-          multiply_values(stage_after(loader.stage, ring_stages - 1), side ^ 1);
+          multiply_values(mla_stage_after(loader.stage, mla_ring_stages - 1), side ^ 1);
         }
       }
       if (tile == source.tiles) break;
       loader.wait_for_next();
       __syncthreads();
       thread = opaque(thread);
-      loader.refill(source, tile + ring_stages - 1, thread);
+      loader.refill(source, tile + mla_ring_stages - 1, thread);
       loader.advance();
     }
     thread = opaque(thread);
@@ -315,7 +319,7 @@ struct MlaThread {
           if (whole) {
             store(as<std::uint32_t>(args.out + at + 8 * c), pack_bf16(x * inverse, y * inverse));
           } else {
-            store(as<TwoFloats>(args.partials.o + at + 8 * c), TwoFloats{x, y});
+            store(as<MlaTwoFloats>(args.partials.o + at + 8 * c), MlaTwoFloats{x, y});
           }
         }
       }

@@ -13,12 +13,12 @@ inline bool above_32_rows(const MlaArgs& a) { return a.rows() > 32; }
 VariantList<MlaArgs> mla_variants() {
   static const Variant<MlaArgs> list[] = {
       {"simt", 80, true, launch_mla_simt},
-      {"mma16_cpasync", 90, false, launch_mla_mma<1, AsyncLoader>, at_most_32_rows},
-      {"mma32_cpasync", 90, false, launch_mla_mma<2, AsyncLoader>, from_17_to_64_rows},
-      {"mma64_cpasync", 90, false, launch_mla_mma<4, AsyncLoader>, above_32_rows},
-      {"mma16_bulk", 90, false, launch_mla_mma<1, BulkLoader>, at_most_32_rows},
-      {"mma32_bulk", 90, false, launch_mla_mma<2, BulkLoader>, from_17_to_64_rows},
-      {"mma64_bulk", 90, false, launch_mla_mma<4, BulkLoader>, above_32_rows},
+      {"mma16_cpasync", 90, false, launch_mla_mma<1, MlaAsyncLoader>, at_most_32_rows},
+      {"mma32_cpasync", 90, false, launch_mla_mma<2, MlaAsyncLoader>, from_17_to_64_rows},
+      {"mma64_cpasync", 90, false, launch_mla_mma<4, MlaAsyncLoader>, above_32_rows},
+      {"mma16_bulk", 90, false, launch_mla_mma<1, MlaBulkLoader>, at_most_32_rows},
+      {"mma32_bulk", 90, false, launch_mla_mma<2, MlaBulkLoader>, from_17_to_64_rows},
+      {"mma64_bulk", 90, false, launch_mla_mma<4, MlaBulkLoader>, above_32_rows},
   };
   return list;
 }

@@ -39,7 +39,7 @@ __global__ void __launch_bounds__(prefill_naive_threads) prefill_naive(const Pre
     const float kept = rescale(m, m_new);
     m = m_new, l *= kept, o *= kept;
     for (int i = 0; i < count; ++i) {
-      const float p = ex2(scores[i] - m);
+      const float p = rescale(scores[i], m);
       l += p;
       if (thread < dim) {
         const std::int64_t at = row_of_token(args.kv, args.log_page, sequence, kv_head, first + i);

@@ -9,7 +9,7 @@ VariantList<DecodeQuantisedArgs> decode_quantised_variants() {
       {"simt", 80, true,
        [](const DecodeQuantisedArgs& args, Stream stream) {
          with_format(args.kv.format,
-                     [&]<KvFormat format>() { launch_decode_simt<format>(args, stream); });
+                     [&]<KvFormat format>() { launch_quantised_simt<format>(args, stream); });
        }},
       {"mma_rows16", 80, false, launch_decode_rows},
       // The last, so that a list without it keeps the places of the others.

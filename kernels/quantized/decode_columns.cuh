@@ -7,7 +7,7 @@ namespace kvsim::kernels::KVSIM_BACKEND {
 
 void launch_decode_columns(const DecodeQuantisedArgs& args, Stream stream) {
   with_format(args.kv.format,
-              [&]<KvFormat format>() { launch_decode_mma<format, WarpColumns>(args, stream); });
+              [&]<KvFormat format>() { launch_quantised_mma<format, WarpColumns>(args, stream); });
 }
 
 }  // namespace kvsim::kernels::KVSIM_BACKEND

@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(decode_mma_threads, (places_per_sm(format, War
 }
 
 template <KvFormat format, class Warp>
-void launch_decode_mma(const DecodeQuantisedArgs& args, Stream stream) {
+void launch_quantised_mma(const DecodeQuantisedArgs& args, Stream stream) {
   const auto parts = static_cast<unsigned>(args.merge.splits);
   const unsigned shared =
       block_states_bytes(decode_mma_warps, args.merge.heads_per_group, quantised_dim);

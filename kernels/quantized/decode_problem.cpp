@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 
 #include "kernels/attention/paged_kv.h"
 #include "kernels/attention/reference.h"
-#include "kernels/host/compare.h"
+#include "kernels/attention/row_check.h"
 #include "kernels/quantized/decode.h"
 
 namespace kvsim::kernels {
@@ -26,8 +27,8 @@ int planned_splits(int groups, int max_len, int places) {
 
 namespace {
 
-// Blocks that an H200's 132 multiprocessors hold at once.
-int places(KvFormat format, int group) { return 132 * places_per_sm(format, group <= 8 ? 8 : 16); }
+// What splits are planned for where the device does not say: an H200.
+constexpr int default_sms = 132;
 
 // What a check may take: tokens whose keys and values are made again on the host.
 constexpr std::int64_t checked_tokens = std::int64_t{1} << 18;
@@ -37,17 +38,20 @@ constexpr Source queries{1.0F, 0};
 struct Set {
   QuantisedPages::Set kv;
   Array<Bf16> q, out;
-  Array<float> partials;  // o, m, l
+  Array<float> lse, partials;  // partials: o, m, l
 };
 
 // A row of the check is an output row: a query head of a sequence.
 class DecodeQuantisedProblem final : public Problem {
  public:
   explicit DecodeQuantisedProblem(const DecodeQuantisedShape& shape)
-      : pages_(shape.kv), group_(shape.group), splits_(shape.splits) {
+      : pages_(shape.kv), group_(shape.group), asked_splits_(shape.splits) {
     const QuantisedShape& kv = pages_.shape();
-    if (splits_ == 0)
-      splits_ = planned_splits(groups(), pages_.max_len(), places(kv.format, group_));
+    DecodeQuantisedArgs asked;
+    asked.merge.heads_per_group = group_;
+    const auto all = cpu::decode_quantised_variants();
+    for (std::size_t v = 0; v < all.size(); ++v)
+      if (all[v].supports == nullptr || all[v].supports(asked)) offered_.push_back(v);
     const bool uniform = std::all_of(kv.lens.begin(), kv.lens.end(),
                                      [&](int len) { return len == kv.lens.front(); });
     info_ = {.kernel = "decode_quantised",
@@ -62,7 +66,7 @@ class DecodeQuantisedProblem final : public Problem {
                        {"page", kv.page}}};
     if (kv.residual > 0) info_.shape.emplace_back("residual", kv.residual);
     if (!uniform) info_.shape.emplace_back("lens", "ragged");
-    if (shape.splits > 0) info_.shape.emplace_back("splits", splits_);
+    if (shape.splits > 0) info_.shape.emplace_back("splits", shape.splits);
     if (kv.shared_tokens > 0) info_.shape.emplace_back("shared", kv.shared_tokens);
     if (kv.key_amplitude != 1)
       info_.shape.emplace_back("keys", "keys" + std::to_string(kv.key_amplitude));
@@ -73,26 +77,23 @@ class DecodeQuantisedProblem final : public Problem {
   const CaseInfo& info() const override { return info_; }
   Floor floor() const override {
     const double rows = static_cast<double>(query_rows());
-    const double partials = parts() > 1 ? rows * parts() * 8.0 * (quantised_dim + 2) : 0;
     double tokens = 0;
     for (const int len : pages_.shape().lens) tokens += len;
     const double scales = scaled() ? 8.0 * pages_.shape().kv_heads : 0;
-    return {pages_.unique_kv_bytes() + pages_.unique_table_bytes() + 4.0 * rows * quantised_dim +
-                partials + scales,
+    return {pages_.unique_kv_bytes() + pages_.unique_table_bytes() +
+                rows * (4.0 * quantised_dim + 4.0) + scales,
             4.0 * tokens * group_ * pages_.shape().kv_heads * quantised_dim,
-            "2*tokens*Hkv*D*e+4*B*Hq*D+8*splits*B*Hq*(D+2)+4*B*L/page"};
+            "2*tokens*Hkv*D*e+4*B*Hq*D+4*B*Hq+4*B*L/page"};
   }
   std::vector<VariantInfo> variants() const override {
     std::vector<VariantInfo> out;
-    DecodeQuantisedArgs asked;
-    asked.merge.heads_per_group = group_;
-    for (const auto& v : cpu::decode_quantised_variants()) {
-      if (v.supports != nullptr && !v.supports(asked)) continue;
+    for (std::size_t i = 0; i < offered_.size(); ++i) {
+      const auto& v = cpu::decode_quantised_variants()[offered_[i]];
       out.push_back({.name = v.name,
                      .min_cc = v.min_cc,
                      .baseline = v.baseline,
-                     .plan = v.baseline ? "" : "splits=" + std::to_string(splits_),
-                     .kernels = v.baseline || parts() == 1 ? 1 : 2});
+                     .plan = v.baseline ? "" : "splits=" + std::to_string(splits(i)),
+                     .kernels = v.baseline || parts(i) == 1 ? 1 : 2});
     }
     return out;
   }
@@ -100,6 +101,9 @@ class DecodeQuantisedProblem final : public Problem {
 
   void prepare(Device& device, int sets, std::uint64_t seed) override {
     device_ = &device, seed_ = seed;
+    sms_ = device.facts().sms > 0 ? device.facts().sms : default_sms;
+    int most_parts = 1;
+    for (std::size_t i = 0; i < offered_.size(); ++i) most_parts = std::max(most_parts, parts(i));
     const auto rows = static_cast<std::size_t>(query_rows());
     for (int s = 0; s < sets; ++s) {
       Set set;
@@ -107,23 +111,24 @@ class DecodeQuantisedProblem final : public Problem {
       set.q = Array<Bf16>(device, rows * quantised_dim);
       set.out = Array<Bf16>(device, rows * quantised_dim);
       set.partials =
-          Array<float>(device, rows * static_cast<std::size_t>(parts()) * (quantised_dim + 2));
+          Array<float>(device, rows * static_cast<std::size_t>(most_parts) * (quantised_dim + 2));
+      set.lse = Array<float>(device, rows);
       queries.fill(device, set.q, rows * quantised_dim, query_seed());
       sets_.push_back(std::move(set));
     }
   }
   void poison(int set) override {
     Set& s = sets_[static_cast<std::size_t>(set)];
-    s.out.fill_bytes(0xff), s.partials.fill_bytes(0xff);
+    s.out.fill_bytes(0xff), s.lse.fill_bytes(0xff), s.partials.fill_bytes(0xff);
   }
   void launch(std::size_t variant, int set, Stream stream) override {
     KVSIM_VARIANTS(device_->backend(), decode_quantised_variants)
-    [variant].launch(args(sets_[static_cast<std::size_t>(set)]), stream);
+    [offered_[variant]].launch(args(variant, sets_[static_cast<std::size_t>(set)]), stream);
   }
 
   // Whole groups, since their rows share keys and values.
   Check check(std::size_t, int max_rows) override {
-    Comparison comparison(5e-3);
+    RowCheck comparison(5e-3, sets_[0].out.download(), sets_[0].lse.download());
     std::int64_t checked = (max_rows + std::int64_t{group_} - 1) / group_;
     if (max_rows < query_rows())
       checked = std::min(checked,
@@ -135,7 +140,7 @@ class DecodeQuantisedProblem final : public Problem {
       const auto keys = pages_.rows(KvSide::key, sequence, head, seed_);
       const auto values = pages_.rows(KvSide::value, sequence, head, seed_);
       for (std::int64_t row = group * group_; row < (group + 1) * group_; ++row)
-        compare_row(comparison, row, reference(row, sequence, keys, values));
+        comparison.add(row, reference(row, sequence, keys, values));
     }
     return comparison.result();
   }
@@ -143,14 +148,24 @@ class DecodeQuantisedProblem final : public Problem {
  private:
   int groups() const { return pages_.sequences() * pages_.shape().kv_heads; }
   std::int64_t query_rows() const { return std::int64_t{groups()} * group_; }
-  int parts() const { return splits_ + (pages_.shape().residual > 0 ? 1 : 0); }
+  // Splits fill the multiprocessors with the blocks that the variant's registers leave room for.
+  int splits(std::size_t variant) const {
+    if (asked_splits_ > 0) return asked_splits_;
+    const std::string_view name = cpu::decode_quantised_variants()[offered_[variant]].name;
+    const int heads = name == "mma_columns8" ? 8 : 16;
+    return planned_splits(groups(), pages_.max_len(),
+                          sms_ * places_per_sm(pages_.shape().format, heads));
+  }
+  int parts(std::size_t variant) const {
+    return splits(variant) + (pages_.shape().residual > 0 ? 1 : 0);
+  }
   bool scaled() const {
     return pages_.shape().format == KvFormat::fp8 || pages_.shape().format == KvFormat::nvfp4;
   }
   std::uint64_t query_seed() const { return seed_ + 1000; }
   static double score_scale() { return 1.0 / std::sqrt(static_cast<double>(quantised_dim)); }
 
-  DecodeQuantisedArgs args(const Set& set) const {
+  DecodeQuantisedArgs args(std::size_t variant, const Set& set) const {
     const QuantisedShape& shape = pages_.shape();
     DecodeQuantisedArgs out;
     out.q = set.q.view();
@@ -169,26 +184,19 @@ class DecodeQuantisedProblem final : public Problem {
               .residual = shape.residual,
               .format = shape.format};
     if (shape.residual > 0) out.kv.quantised = set.kv.pooled.view();
-    const std::int64_t rows = query_rows() * parts();
+    const std::int64_t rows = query_rows() * parts(variant);
     out.merge.partials = {set.partials.view(), set.partials.view() + rows * quantised_dim,
                           set.partials.view() + rows * (quantised_dim + 1)};
-    out.merge.splits = parts();
+    out.merge.splits = parts(variant);
     out.merge.groups = groups();
     out.merge.kv_heads = shape.kv_heads;
     out.merge.heads_per_group = group_;
     out.merge.value_dim = quantised_dim;
     out.merge.out = set.out.view();
+    out.merge.lse = set.lse.view();
     out.sequences = pages_.sequences();
     out.scale = static_cast<float>(score_scale());
     return out;
-  }
-
-  void compare_row(Comparison& comparison, std::int64_t row, const ReferenceRow& want) const {
-    const auto got =
-        sets_[0].out.download(static_cast<std::size_t>(row) * quantised_dim, quantised_dim);
-    for (std::size_t d = 0; d < got.size(); ++d)
-      comparison.add(static_cast<double>(to_float(got[d])), want.out[d]);
-    comparison.end_row();
   }
 
   ReferenceRow reference(std::int64_t row, int sequence, const std::vector<float>& keys,
@@ -210,7 +218,8 @@ class DecodeQuantisedProblem final : public Problem {
   }
 
   QuantisedPages pages_;
-  int group_, splits_;
+  int group_, asked_splits_, sms_ = default_sms;
+  std::vector<std::size_t> offered_;  // places of the variants in the backend's list
   CaseInfo info_;
   Device* device_ = nullptr;
   std::uint64_t seed_ = 0;

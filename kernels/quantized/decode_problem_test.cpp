@@ -83,16 +83,32 @@ TEST_CASE("planned splits fill the GPU and leave every part some hundred tokens"
   CHECK(planned_splits(1, 0, 264) == 1);
 }
 
-TEST_CASE("a decode of one split reads its codes once and writes its output and nothing else") {
+TEST_CASE(
+    "a decode of one split reads its codes once and writes its output rows and nothing else") {
   for (const KvFormat format : {KvFormat::fp8, KvFormat::int8, KvFormat::int4, KvFormat::nvfp4}) {
     Problems cases;
     cases.push_back(decode_quantised_problem(
         {{.format = format, .lens = {96, 320}, .kv_heads = 2, .page = 16}, 4, 1}));
     for (const auto& outcome : testing::expect_all_pass(std::move(cases))) {
       CAPTURE(outcome.id);
-      CHECK(outcome.touched.unique_written == 2 * 8 * quantised_dim * 2);
+      CHECK(outcome.touched.unique_written == 2 * 8 * (quantised_dim * 2 + 4));
       CHECK(static_cast<double>(outcome.touched.unique_read + outcome.touched.unique_written) ==
             outcome.floor.bytes);
+    }
+  }
+}
+
+TEST_CASE("a quantised decode with splits touches its floor and its partial results") {
+  constexpr int splits = 2, rows = 2 * 8;
+  for (const KvFormat format : {KvFormat::fp8, KvFormat::int8, KvFormat::int4, KvFormat::nvfp4}) {
+    Problems cases;
+    cases.push_back(decode_quantised_problem(
+        {{.format = format, .lens = {512, 256}, .kv_heads = 2, .page = 16}, 4, splits}));
+    for (const auto& outcome : testing::expect_all_pass(std::move(cases))) {
+      CAPTURE(outcome.id);
+      const bool split = outcome.id.find("simt") == std::string::npos;
+      CHECK(static_cast<double>(outcome.touched.unique_read + outcome.touched.unique_written) ==
+            outcome.floor.bytes + (split ? 8.0 * splits * rows * (quantised_dim + 2) : 0.0));
     }
   }
 }

@@ -114,10 +114,11 @@ __global__ void __launch_bounds__(decode_simt_threads, 8)
   }
   store(args.merge.out + (row * quantised_dim + me),
         to_bf16(o * reciprocal_or_zero(l) * value_scale));
+  if (args.merge.lse && me == 0) store(args.merge.lse + row, natural_lse(m, l));
 }
 
 template <KvFormat format>
-void launch_decode_simt(const DecodeQuantisedArgs& args, Stream stream) {
+void launch_quantised_simt(const DecodeQuantisedArgs& args, Stream stream) {
   const auto heads = static_cast<unsigned>(args.merge.heads_per_group * args.kv.kv_heads);
   launch(decode_quantised_simt<format>, {heads, static_cast<unsigned>(args.sequences)},
          decode_simt_threads, 2 * quantised_dim * sizeof(float), stream, args);

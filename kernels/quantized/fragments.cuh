@@ -7,11 +7,12 @@
 // the column that a channel of the output stands in are free, so each lane loads runs of bytes that
 // are its own operands. lane = 4 group + quad:
 //
-//   keys     tile t of 8 tokens: token 8 t + group, channels of 16 pairs; pair p is channel(quad,
-//   p)
-//            and the next. All lanes of a group read one token's row.
+// clang-format off
+//   keys     tile t of 8 tokens: token 8 t + group, channels of 16 pairs; pair p is
+//            channel(quad, p) and the next. All lanes of a group read one token's row.
 //   values   chunk c of 16 tokens: tokens 2 quad, 2 quad + 1 (half 0), 8 more (half 1); channels
 //            16 group + j stand in column `group` of output tile j.
+// clang-format on
 //
 // Tokens from `valid` on are not read and count as zeros. A step's rows lie in `pages` runs of 16
 // (one run of all where pages is 1).

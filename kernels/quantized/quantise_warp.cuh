@@ -9,9 +9,9 @@ namespace kvsim::kernels::KVSIM_BACKEND {
 constexpr unsigned quantise_warp_threads = 128;
 
 // Eight channels of one lane.
-struct LaneRow {
+struct QuantiseLaneRow {
   float x[8];
-  __device__ explicit LaneRow(const Words4& words) {
+  __device__ explicit QuantiseLaneRow(const Words4& words) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       x[2 * i] = to_float(Bf16{static_cast<std::uint16_t>(words.word[i] & 0xffffU)});
@@ -33,7 +33,7 @@ struct LaneRow {
 };
 
 template <int bits, class Scale>
-__device__ inline std::uint32_t lane_codes(const LaneRow& row, const Scale& scale) {
+__device__ inline std::uint32_t lane_codes(const QuantiseLaneRow& row, const Scale& scale) {
   std::uint32_t word = 0;
 #pragma unroll
   for (int i = 0; i < 8; ++i) word |= scale.code(row.x[i]) << code_place<bits>(i).shift;
@@ -48,8 +48,8 @@ __device__ inline std::uint32_t joined_codes(std::uint32_t codes, int lane) {
 
 // One row per half warp; a lane with `valid` false takes part and stores nothing.
 template <KvFormat format>
-__device__ inline void quantise_row(const LaneRow& row, const QuantiseBlock& block, int page,
-                                    int token, int lane, bool valid) {
+__device__ inline void quantise_row(const QuantiseLaneRow& row, const QuantiseBlock& block,
+                                    int page, int token, int lane, bool valid) {
   const Global<std::uint8_t> codes = block.codes(format, token);
   const Global<std::uint8_t> scales = block.scales(format, page, token);
   if constexpr (format == KvFormat::fp8) {
@@ -103,7 +103,7 @@ __device__ inline void quantise_slab(const QuantiseBlock& block, int page, int t
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
     const int mine = token + half + 2 * i;
-    quantise_row<format>(LaneRow(held[i]), block, page, mine, lane, block.has(mine));
+    quantise_row<format>(QuantiseLaneRow(held[i]), block, page, mine, lane, block.has(mine));
   }
 }
 
@@ -125,10 +125,10 @@ __device__ inline void quantise_channels(const QuantiseBlock& block, int page, i
   Words4 scales{}, zeros{};
 #pragma unroll
   for (int c = 0; c < 8; ++c) {
-    float lo = LaneRow(held[0]).x[c], hi = lo;
+    float lo = QuantiseLaneRow(held[0]).x[c], hi = lo;
 #pragma unroll
     for (int i = 1; i < 16; ++i) {
-      const float x = LaneRow(held[i]).x[c];
+      const float x = QuantiseLaneRow(held[i]).x[c];
       lo = x < lo ? x : lo;
       hi = x > hi ? x : hi;
     }
@@ -139,7 +139,7 @@ __device__ inline void quantise_channels(const QuantiseBlock& block, int page, i
     zeros.word[c / 2] |= static_cast<std::uint32_t>(scale.zero.bits) << (16 * (c % 2));
 #pragma unroll
     for (int i = 0; i < 16; ++i)
-      words[i] |= scale.code(LaneRow(held[i]).x[c]) << code_place<2>(c).shift;
+      words[i] |= scale.code(QuantiseLaneRow(held[i]).x[c]) << code_place<2>(c).shift;
   }
 #pragma unroll
   for (int i = 0; i < 16; ++i) {

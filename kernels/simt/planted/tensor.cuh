@@ -43,24 +43,24 @@ inline void matrix_loads(const LabArgs args) {
     store(args.out + 512 * blockIdx.x + 4 * threadIdx.x + r, __builtin_bit_cast(float, words[r]));
 }
 
-constexpr unsigned ring_stages = 3, ring_tiles = 11, ring_floats = 64;
+constexpr unsigned planted_ring_stages = 3, ring_tiles = 11, ring_floats = 64;
 
 // Warp 0 fills a ring by bulk copies, one lane for all; warps 1 and 2 read every tile and say so.
 // `choice` 1: the bytes are announced after the copy has been issued.
 inline void bulk_pipeline(const LabArgs args) {
   KVSIM_SHARED(shared);
   auto* tiles = reinterpret_cast<float*>(shared);
-  auto* full = reinterpret_cast<std::uint64_t*>(shared + ring_stages * ring_floats * 4);
-  auto* empty = full + ring_stages;
+  auto* full = reinterpret_cast<std::uint64_t*>(shared + planted_ring_stages * ring_floats * 4);
+  auto* empty = full + planted_ring_stages;
   if (threadIdx.x == 0)
-    for (unsigned s = 0; s < ring_stages; ++s) {
+    for (unsigned s = 0; s < planted_ring_stages; ++s) {
       mbar_init(full + s, 1);
       mbar_init(empty + s, 64);
     }
   __syncthreads();
   float sum = 0;
   for (unsigned t = 0; t < ring_tiles; ++t) {
-    const unsigned stage = t % ring_stages, round = t / ring_stages;
+    const unsigned stage = t % planted_ring_stages, round = t / planted_ring_stages;
     if (threadIdx.x == 0) {
       if (round > 0) mbar_wait(empty + stage, (round - 1) % 2);
       if (args.choice == 0) mbar_expect_tx(full + stage, ring_floats * 4);
@@ -80,20 +80,20 @@ inline void bulk_pipeline(const LabArgs args) {
 inline void copy_ring(const LabArgs args) {
   KVSIM_SHARED(shared);
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  auto* ring = reinterpret_cast<float*>(shared) + warp * ring_stages * 128;
+  auto* ring = reinterpret_cast<float*>(shared) + warp * planted_ring_stages * 128;
   const auto issue = [&](unsigned t) {
     const bool valid = t < ring_tiles;
-    cp_async16(ring + t % ring_stages * 128 + 4 * lane, args.in + (valid ? 128 * t + 4 * lane : 0),
-               valid);
+    cp_async16(ring + t % planted_ring_stages * 128 + 4 * lane,
+               args.in + (valid ? 128 * t + 4 * lane : 0), valid);
     cp_commit();
   };
-  for (unsigned t = 0; t + 1 < ring_stages; ++t) issue(t);
+  for (unsigned t = 0; t + 1 < planted_ring_stages; ++t) issue(t);
   float sum = 0;
   for (unsigned t = 0; t < ring_tiles; ++t) {
-    issue(t + ring_stages - 1);
-    cp_wait<ring_stages - 1>();
+    issue(t + planted_ring_stages - 1);
+    cp_wait<planted_ring_stages - 1>();
     __syncwarp();
-    sum = 2 * sum + ring[t % ring_stages * 128 + 4 * ((lane + 1) % 32) + 1];
+    sum = 2 * sum + ring[t % planted_ring_stages * 128 + 4 * ((lane + 1) % 32) + 1];
     __syncwarp();
   }
   store(args.out + 512 * blockIdx.x + threadIdx.x, sum);

@@ -17,3 +17,20 @@ plant_kernel("  __syncwarp(), __syncwarp();" "one barrier or collective per line
 plant_kernel("  x += __shfl_xor_sync(m, x, 1) + __shfl_xor_sync(m, x, 2);" "one barrier or collective per line")
 plant(kernels/decode/b.cuh "${head}}\n#include <cuda_bf16.h>\n" "kernel text includes kv_device.h only")
 plant(kernels/decode/c.cuh "namespace kvsim::kernels {\n}\n" "is in namespace kvsim::kernels::KVSIM_BACKEND")
+
+# plant() lays one file; a second one with the same definition makes the pair.
+function(plant_twice text name)
+  set(violation "${head}${text}\n}\n")
+  function(lay_clean_tree)
+    file(REMOVE_RECURSE ${tree})
+    file(WRITE ${tree}/kernels/a/a.cuh "${violation}")
+  endfunction()
+  plant(kernels/b/b.cuh "${violation}" "b.cuh: kernels/a/a.cuh defines ${name} as well")
+  set(planted ${planted} PARENT_SCOPE)
+endfunction()
+
+plant_twice("struct LaneRow {\n  float x;\n};" LaneRow)
+plant_twice("struct alignas(8) Two {\n  float x, y;\n};" Two)
+plant_twice("template <int dim>\nconstexpr int stage_bytes = 2 * dim;" stage_bytes)
+plant_twice("template <class T>\n__device__ inline T twice(T x) {\n  return x + x;\n}" twice)
+plant_twice("__global__ void __launch_bounds__(128) k(const Args args) {\n}" k)
