@@ -6,6 +6,10 @@
 # Exit codes: 0 all is right, 1 something is wrong, 77 no GPU: then the executor has checked the same kernels.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
+case ${1:-} in
+  -h | --help) sed -n '2,/^set /s/^# //p' "$0" && exit 0 ;;
+  -*) echo "unknown flag $1; see kernels/gpu_check.sh --help" >&2 && exit 2 ;;
+esac
 out=${1:-kvbench-out}
 mkdir -p "$out" || exit 4
 out=$(cd "$out" && pwd)
@@ -13,6 +17,9 @@ read -ra flags <<<"${KVBENCH_FLAGS:-}"
 
 say() { printf '\n== %s (%d s)\n' "$1" "$SECONDS"; }
 has_gpu() { command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU'; }
+
+# What an earlier run left would pass for this one's.
+(cd "$out" && rm -f kvbench.json check.log sanitizer.log sanitizer.memcheck sanitizer.racecheck environment.txt build.log)
 
 # Starts, and has GPU kernels where there is a GPU.
 usable() {
@@ -56,7 +63,11 @@ say "ceilings, checks and times"
 timeout -s INT -k 15 180 "$kvbench" --backend gpu --budget-s 150 -o "$out/kvbench.json" "${flags[@]}" 2>&1 | tee "$out/check.log"
 result=${PIPESTATUS[0]}
 
+# It has said why, and nothing was measured.
+[ "$result" = 2 ] || [ "$result" = 4 ] && exit 1
+
 if [ "$result" = 77 ]; then
+  echo "skipped: no GPU, and compute-sanitizer needs one" >"$out/sanitizer.log"
   say "no GPU: the executor checks the kernels instead"
   "$kvbench" --backend cpu --quick -o "$out/kvbench.json" "${flags[@]}" 2>&1 | tee -a "$out/check.log"
   [ "${PIPESTATUS[0]}" = 0 ] && exit 77
@@ -99,5 +110,5 @@ fi
 say "done"
 ls -l "$out"
 tail -n 2 "$out/check.log"
-echo "      kvsim validate $out/kvbench.json"
-exit "$result"
+[ -s "$out/kvbench.json" ] && echo "then: kvsim validate $out/kvbench.json"
+[ "$result" = 0 ] || exit 1  # the time limit's 124 too

@@ -106,6 +106,42 @@ TEST_CASE("a filter that is the name of a family lets its cases through") {
   CHECK(o.out.find("decode_paged/") == o.out.npos);
 }
 
+TEST_CASE("the check for machines with a GPU ends where kvbench measured nothing") {
+  const auto folder = fresh_folder("gpu_check_ends");
+  const std::string fake = (folder / "fake").string(), out = (folder / "out").string();
+  std::ofstream(fake) << "#!/bin/sh\n[ \"$1\" = --version ] && echo nvcc 12 && exit 0\n"
+                         "exit $FAKE_STATUS\n";
+  std::filesystem::permissions(fake, std::filesystem::perms::owner_all);
+  const auto check = [&](const std::string& status) {
+    std::filesystem::create_directories(out);
+    std::ofstream(out + "/kvbench.json") << "of an earlier run";
+    std::ofstream(out + "/notes.txt") << "of the user";
+    const Outcome o = kvsim::testing::run_program(
+        {"/usr/bin/env", "KVBENCH=" + fake, "FAKE_STATUS=" + status, "bash",
+         std::string(KVSIM_SOURCE_DIR) + "/kernels/gpu_check.sh", out});
+    CHECK(o.status == 1);
+    CHECK(o.out.find("kvsim validate") == o.out.npos);
+    CHECK_FALSE(std::filesystem::exists(out + "/kvbench.json"));
+    CHECK(std::filesystem::exists(out + "/notes.txt"));
+  };
+  for (const char* status : {"2", "4", "124", "77"}) check(status);
+  std::ifstream log(out + "/sanitizer.log");
+  std::string why;
+  std::getline(log, why);
+  CHECK(why == "skipped: no GPU, and compute-sanitizer needs one");
+}
+
+TEST_CASE("the check for machines with a GPU prints its usage") {
+  const std::string script = std::string(KVSIM_SOURCE_DIR) + "/kernels/gpu_check.sh";
+  for (const char* flag : {"-h", "--help"}) {
+    const Outcome o = kvsim::testing::run_program({"/usr/bin/env", "bash", script, flag});
+    CHECK(o.status == 0);
+    CHECK(o.out.starts_with("kernels/gpu_check.sh [OUTDIR]: "));
+    CHECK(o.out.find("Exit codes: 0 all is right") != o.out.npos);
+  }
+  CHECK(kvsim::testing::run_program({"/usr/bin/env", "bash", script, "--bogus"}).status == 2);
+}
+
 TEST_CASE("a dash names stdout and no name at all is a usage error") {
   const Outcome o = kvbench({"--backend", "cpu", "--quick", "--filter", "copy/", "-o", "-"});
   CHECK(o.status == 0);
