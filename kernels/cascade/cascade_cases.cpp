@@ -74,9 +74,11 @@ Problems cascade_edge_cases() {
   return problems(out);
 }
 
+// Four steps of 64 tokens in each split of the prefix, and in the longest suffix, so that a ring of
+// three stages is filled again.
 Problems cascade_quick_cases() {
-  return problems({{.suffixes = {20, 0, 70, 1, 5},
-                    .prefix = 80,
+  return problems({{.suffixes = {20, 0, 200, 1, 5},
+                    .prefix = 512,
                     .prefix_splits = 2,
                     .suffix_splits = 1,
                     .lens = "quick"}});

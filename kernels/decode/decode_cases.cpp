@@ -80,17 +80,18 @@ Problems decode_edge_cases() {
   return problems(out);
 }
 
+// Four tiles of 64 tokens and more in a split, so that a ring of three stages is filled again.
 Problems decode_quick_cases() {
   return problems({
-      {.kv = {.lens = {150, 0, 33}, .kv_heads = 1}, .splits = 2, .blocks = 2, .lens = "ragged"},
-      {.kv = {.lens = {70}, .kv_heads = 1, .head_dim = 64, .page_tokens = 1},
+      {.kv = {.lens = {600, 0, 33}, .kv_heads = 1}, .splits = 2, .blocks = 2, .lens = "ragged"},
+      {.kv = {.lens = {450}, .kv_heads = 1, .head_dim = 64, .page_tokens = 1},
        .group = 7,
        .splits = 2,
        .blocks = 1,
        .lens = "ragged"},
-      {.kv = {.lens = {80}, .kv_heads = 1, .page_tokens = 0},
+      {.kv = {.lens = {300}, .kv_heads = 1, .page_tokens = 0},
        .group = 1,
-       .window = 40,
+       .window = 200,
        .splits = 1,
        .blocks = 1,
        .lens = "ragged"},

@@ -12,7 +12,8 @@ void add(Problems& out, GemmFormat format, const std::vector<GemmShape>& shapes)
 }  // namespace
 
 // Edges of the tiles (16, 32, 64, 128) in M and N, an odd N, and K from one chunk of 16 bytes to
-// more stages than the longest ring holds.
+// more stages than the longest ring holds. Nine tiles down are a band of eight and what is left;
+// only the largest tile is offered to that many rows.
 Problems gemm_edge_cases() {
   Problems out;
   add(out, GemmFormat::bf16,
@@ -27,7 +28,8 @@ Problems gemm_edge_cases() {
        {128, 128, 32},
        {129, 40, 328},
        {3, 96, 1096},
-       {260, 16, 24}});
+       {260, 16, 24},
+       {1030, 130, 8}});
   add(out, GemmFormat::e4m3,
       {{1, 8, 16},
        {16, 33, 48},
@@ -35,7 +37,8 @@ Problems gemm_edge_cases() {
        {64, 64, 112},
        {127, 136, 208},
        {129, 40, 656},
-       {3, 96, 1104}});
+       {3, 96, 1104},
+       {1030, 130, 16}});
   for (const GemmFormat format : {GemmFormat::bf16, GemmFormat::e4m3}) {
     out.push_back(make_mma_peak(format, 1, 1));
     out.push_back(make_mma_peak(format, 3, 20));

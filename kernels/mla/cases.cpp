@@ -16,6 +16,8 @@ Problems mla_edge_cases() {
       // Parts of more tiles than the ring has stages.
       {.lens = {300, 163}, .page_tokens = 16, .blocks = 1},
       {.lens = {257}, .heads = 64, .page_tokens = 64, .blocks = 1},
+      // More partial results than a block of the merge has warps, and than a warp has lanes.
+      {.lens = {1090}, .heads = 4, .page_tokens = 64, .blocks = 40, .min_tiles = 1},
       // Rows that fill no block.
       {.lens = {40}, .heads = 5, .page_tokens = 16, .blocks = 2, .min_tiles = 1},
       {.lens = {70}, .heads = 40, .page_tokens = 16, .blocks = 2, .min_tiles = 1},
@@ -38,10 +40,11 @@ Problems mla_edge_cases() {
   return out;
 }
 
+// Parts of six tiles and more, so that a ring of five stages is filled again.
 Problems mla_quick_cases() {
   Problems out;
   out.push_back(
-      make_mla_problem({.lens = {40, 70, 33}, .page_tokens = 16, .blocks = 2, .min_tiles = 1}));
+      make_mla_problem({.lens = {40, 400, 33}, .page_tokens = 16, .blocks = 2, .min_tiles = 1}));
   out.push_back(make_mla_problem(
       {.lens = {64, 200}, .heads = 40, .page_tokens = 64, .blocks = 1, .min_tiles = 1}));
   out.push_back(make_mla_naive_problem({.lens = {3}, .heads = 1}));

@@ -67,6 +67,19 @@ TEST_CASE("MLA decode with splits touches its floor and its partial results") {
   }
 }
 
+TEST_CASE("MLA decode over many blocks merges more partial results than warps and lanes") {
+  const MlaShape shape{.lens = {1090}, .heads = 4, .blocks = 40, .min_tiles = 1};
+  const MlaPlan plan = plan_mla(shape.lens, 40, 1);
+  REQUIRE(plan.slots() == 35);
+  for (const auto& outcome : run_one(shape)) {
+    CAPTURE(outcome.id);
+    const bool split = outcome.id.find("simt") == std::string::npos;
+    const double floor = outcome.floor.bytes + (split ? partial_bytes(plan, 4) : 0.0);
+    CHECK(outcome.unique_bytes() >= floor);
+    CHECK(outcome.unique_bytes() <= 1.01 * floor);
+  }
+}
+
 TEST_CASE("Tokens of shared MLA pages count once in the floor and in the bytes touched") {
   for (const auto& outcome : run_one({.lens = {20, 70, 16, 5},
                              .page_tokens = 16,

@@ -63,9 +63,10 @@ Problems tree_edge_cases() {
   return problems(out);
 }
 
+// Four steps of 64 tokens and more in a split, so that a ring of three stages is filled again.
 Problems tree_quick_cases() {
-  return problems({{.kv = ragged({100, 20}), .tokens = 4, .group = 3, .splits = 2, .lens = "quick"},
-                   {.kv = ragged({70}), .tokens = 24, .group = 2, .splits = 1, .lens = "quick"}});
+  return problems({{.kv = ragged({400, 20}), .tokens = 4, .group = 3, .splits = 2, .lens = "quick"},
+                   {.kv = ragged({200}), .tokens = 24, .group = 2, .splits = 1, .lens = "quick"}});
 }
 
 Problems tree_bench_cases() {
