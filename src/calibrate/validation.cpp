@@ -190,7 +190,12 @@ class Collector {
     settle_runs();
     std::erase_if(points_, [&](const Row& row) {
       const OperatorPredictions* o = operator_of(row);
-      return o && !o->is_scored(row.place.row);
+      if (!o || !o->is_scored(row.place.row)) return o != nullptr;
+      // A gate on fits says nothing where there are too few rows for one.
+      if (options_.holdout <= 0 || o->has_model() || o->key().framework != kvbench_framework)
+        return false;
+      skipped_.add(o->key().kernel, "too few rows for a fit without them", row.point.place);
+      return true;
     });
     for (Row& row : points_)
       if (const OperatorPredictions* o = operator_of(row); o && o->has_model())

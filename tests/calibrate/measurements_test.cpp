@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <functional>
 
@@ -117,58 +118,119 @@ TEST_CASE("serving rows that no model represents carry their reason") {
   CHECK(!unmeasured.unmeasured.empty());
 }
 
-TEST_CASE("a kvbench document gives one measurement per case") {
-  const char* text =
-      R"({"schema": "kvsim.kvbench/1", "git": "0123456789abcdef", "device": {"name": "NVIDIA H200"}, "results": [
-    {"kernel": "decode_paged", "variant": "mma", "dtype": {"q": "bf16", "kv": "fp8"},
-     "shape": {"B": 8, "L": 4096, "Hq": 32, "Hkv": 8, "D": 128, "page": 16, "lens": "uniform"},
-     "status": "ok", "time_us": {"median": 40.5}, "bytes": 1000, "flops": 0, "rotating_sets": 4},
-    {"kernel": "copy", "variant": "naive", "dtype": {"q": "", "kv": ""}, "status": "ok", "time_us": null, "bytes": 1000, "flops": 0},
-    {"kernel": "gemm", "variant": "mma", "dtype": {"q": "bf16", "kv": "bf16"}, "shape": {"M": 1, "N": 2, "K": 3},
-     "status": "skipped_budget", "time_us": null, "bytes": 1, "flops": 2},
-    {"kernel": "mla_decode", "variant": "mma", "dtype": {"q": "bf16", "kv": "bf16"}, "shape": {"B": 1, "L": 300, "Hq": 16, "page": 64},
+namespace {
+
+std::vector<Measurement> bench_rows(const std::string& results,
+                                    const char* device = "NVIDIA H200") {
+  std::vector<Measurement> out;
+  for (BenchRow& row : read_kvbench(config::Document::parse(
+           R"({"schema": "kvsim.kvbench/1", "git": "0123456789abcdef", "device": {"name": ")" +
+               std::string(device) + R"("}, "results": [)" + results + "]}",
+           "b.json"))) {
+    CHECK(row.place.starts_with("b.json:"));
+    out.push_back(std::move(row.measurement));
+  }
+  return out;
+}
+
+// A decode case of 8 sequences; `more` are further members of its shape.
+std::string decode_case(const char* variant, const char* rest, const char* more = "") {
+  return fmt::format(
+      R"({{"kernel": "decode_paged", "variant": "{}", "dtype": {{"q": "bf16", "kv": "fp8"}},
+      "shape": {{"B": 8, "L": 4096, "Hq": 32, "Hkv": 8, "D": 128, "page": 16{}}},
+      "bytes": 1000, "flops": 0, {}}})",
+      variant, more, rest);
+}
+constexpr const char* slow = R"("status": "ok", "time_us": {"median": 50})";
+constexpr const char* fast = R"("status": "ok", "time_us": {"median": 40.5}, "rotating_sets": 4)";
+
+}  // namespace
+
+TEST_CASE("a decode case of kvbench is a row of decode attention") {
+  const Measurement m = bench_rows(decode_case("mma", fast)).at(0);
+  CHECK(m.gpu == "NVIDIA H200");
+  CHECK(m.version == "0123456789ab");
+  CHECK(m.dtype == "bf16");
+  CHECK(m.kv_dtype == "fp8");
+  CHECK(m.buffers == cost::Buffers::cold);
+  CHECK(m.figures.at(0).kernel == "decode_attn");
+  CHECK(m.figures.at(0).value == doctest::Approx(40.5e-6));
+  CHECK(std::get<DecodeAttention>(m.shape).n_kv_heads == 8);
+}
+
+TEST_CASE("MLA and prefill and products of kvbench are rows of those operators") {
+  const auto all = bench_rows(
+      R"({"kernel": "mla_decode", "variant": "mma", "dtype": {"q": "bf16", "kv": "bf16"}, "shape": {"B": 1, "L": 300, "Hq": 16, "page": 64},
      "status": "ok", "time_us": {"median": 9}, "bytes": 1, "flops": 2, "rotating_sets": 1},
     {"kernel": "prefill", "variant": "mma", "dtype": {"q": "bf16", "kv": "bf16"}, "shape": {"B": 1, "Lq": 64, "Lk": 300, "Hq": 16, "Hkv": 4, "D": 64},
      "status": "ok", "time_us": {"median": 9}, "bytes": 1, "flops": 2},
-    {"kernel": "decode_paged", "variant": "mma", "dtype": {"q": "bf16", "kv": "bf16"},
-     "shape": {"B": 8, "L": 4096, "Hq": 32, "Hkv": 8, "D": 128, "page": 16, "lens": "skewed"},
-     "status": "ok", "time_us": {"median": 40.5}, "bytes": 1000, "flops": 0},
-    {"kernel": "decode_paged", "variant": "simt_nosplit", "baseline": true, "dtype": {"q": "bf16", "kv": "bf16"},
-     "shape": {"B": 8}, "status": "ok", "time_us": {"median": 400}, "bytes": 1000, "flops": 0}]})";
-  std::vector<Measurement> all;
-  for (BenchRow& row : read_kvbench(config::Document::parse(text, "b.json"))) {
-    CHECK(row.place.starts_with("b.json:"));
-    all.push_back(std::move(row.measurement));
-  }
-  REQUIRE(all.size() == 7);
-  const Measurement& decode = all[0];
-  CHECK(decode.gpu == "NVIDIA H200");
-  CHECK(decode.version == "0123456789ab");
-  CHECK(decode.backend == "mma");
-  CHECK(decode.dtype == "bf16");
-  CHECK(decode.kv_dtype == "fp8");
-  CHECK(decode.buffers == cost::Buffers::cold);
-  CHECK(decode.figures.at(0).kernel == "decode_attn");
-  CHECK(decode.figures.at(0).value == doctest::Approx(40.5e-6));
-  CHECK(std::get<DecodeAttention>(decode.shape).n_kv_heads == 8);
-  CHECK(all[1].unmeasured == "no time was taken");
-  CHECK(std::get<BenchCase>(all[1].shape).bytes == 1000);
-  CHECK(all[1].regime == "copy");
-  CHECK(all[2].unmeasured == "status skipped_budget");
-  CHECK(std::get<Gemm>(all[2].shape).k == 3);
-  CHECK(all[3].buffers == cost::Buffers::replayed);
-  CHECK(std::get<Mla>(all[3].shape).kv_len == 300);
-  CHECK(std::get<PrefillAttention>(all[4].shape).q_len == 64);
-  CHECK(all[5].unmeasured == "sequences of several lengths (skewed)");
-  // A naive version may not stand for an operator.
-  CHECK(all[6].regime == "decode_paged");
-  CHECK(std::holds_alternative<BenchCase>(all[6].shape));
+    {"kernel": "gemm", "variant": "mma", "dtype": {"q": "e4m3", "kv": "e4m3"}, "shape": {"M": 1, "N": 2, "K": 3},
+     "status": "ok", "time_us": {"median": 9}, "bytes": 1, "flops": 2})");
+  CHECK(all.at(0).buffers == cost::Buffers::replayed);
+  CHECK(std::get<Mla>(all.at(0).shape).kv_len == 300);
+  CHECK(std::get<PrefillAttention>(all.at(1).shape).q_len == 64);
+  CHECK(std::get<Gemm>(all.at(2).shape).k == 3);
+  CHECK(cost::find_format(all.at(2).dtype));
+}
+
+TEST_CASE("the fastest variant of a problem is its operator and the others state their bytes") {
+  const auto all = bench_rows(decode_case("a", slow) + "," + decode_case("b", fast) + "," +
+                              decode_case("c", slow, R"(, "window": 128)"));
+  CHECK(std::holds_alternative<BenchCase>(all.at(0).shape));
+  CHECK(all[0].backend == "a");
+  CHECK(all[0].regime == "decode_paged");
+  CHECK(std::holds_alternative<DecodeAttention>(all.at(1).shape));
+  CHECK(all[1].backend == "fastest");
+  CHECK(std::get<DecodeAttention>(all.at(2).shape).window == 128);
+}
+
+TEST_CASE("figures of kvbench that nobody can have measured are refused") {
+  const auto bad = [](const std::string& results) {
+    return failure([&] { bench_rows(results); }).pointer;
+  };
+  const auto timed = [](const char* median) {
+    return decode_case(
+        "mma", fmt::format(R"("status": "ok", "time_us": {{"median": {}}})", median).c_str());
+  };
+  for (const char* median : {"0", "5e-324", "1e308", "-1"})
+    CHECK(bad(timed(median)) == "/results/0/time_us/median");
+  CHECK(
+      bad(decode_case("mma", R"("status": "ok", "time_us": {"median": 1}, "baseline": "true")")) ==
+      "/results/0/baseline");
+  CHECK(bad(decode_case("mma",
+                        R"("status": "ok", "time_us": {"median": 1}, "rotating_sets": "x")")) ==
+        "/results/0/rotating_sets");
+  CHECK(bad(decode_case("mma", slow, R"(, "lens": 5)")) == "/results/0/shape/lens");
+  CHECK(bad(decode_case("mma", slow, R"(, "window": 9007199254740992)")) ==
+        "/results/0/shape/window");
+}
+
+TEST_CASE("a commit that is no hexadecimal number is no version") {
+  const auto rows = read_kvbench(config::Document::parse(
+      R"({"schema": "kvsim.kvbench/1", "git": "aaaaaaaaaaa\u00e9", "device": {"name": "x"}, "results": [)" +
+          decode_case("mma", fast) + "]}",
+      "b.json"));
+  CHECK(rows.at(0).measurement.version == "aaaaaaaaaaa");
+}
+
+TEST_CASE("cases of kvbench without a time that counts say why") {
+  const auto all = bench_rows(
+      R"({"kernel": "copy", "status": "ok", "time_us": null, "bytes": 1000, "flops": 0},
+         {"kernel": "prefill", "status": "failed", "time_us": null, "shape": {"Lq": "0..130"}, "bytes": 1, "flops": 2},)" +
+      decode_case("mma", slow, R"(, "lens": "skewed")") + "," +
+      decode_case("naive", R"("status": "ok", "time_us": {"median": 1}, "baseline": true)"));
+  CHECK(all.at(0).unmeasured == "no time was taken");
+  CHECK(all.at(1).unmeasured == "status failed");
+  CHECK(all.at(2).unmeasured == "sequences of several lengths (skewed)");
+  CHECK(all.at(3).unmeasured == "a naive version, there to be compared with");
+  CHECK(bench_rows(decode_case("mma", fast), "cpu-simt").at(0).unmeasured ==
+        "a CPU's time says nothing of a GPU");
 }
 
 TEST_CASE("a kvbench case of a known operator must say its shape") {
   const Diagnostic d = failure([] {
     read_kvbench(config::Document::parse(
-        R"({"schema": "kvsim.kvbench/1", "device": {"name": "x"}, "results": [{"kernel": "decode_paged", "shape": {"B": 1, "L": 1, "Hq": 1.5, "Hkv": 1}, "status": "ok", "time_us": {"median": 1}, "bytes": 1, "flops": 1}]})",
+        R"({"schema": "kvsim.kvbench/1", "device": {"name": "x"}, "results": [{"kernel": "decode_paged", "shape": {"B": 1, "L": 1, "Hq": 1.5, "Hkv": 1, "D": 1}, "status": "ok", "time_us": {"median": 1}, "bytes": 1, "flops": 1}]})",
         "b.json"));
   });
   CHECK(d.pointer == "/results/0/shape/Hq");

@@ -25,15 +25,14 @@ Value member(Value object, std::string_view name, bool right_kind(Value), std::s
 }
 bool is_text(Value v) { return v.is_string() && !v.string().empty(); }
 bool is_amount(Value v) {
-  return (v.kind() == Kind::integer || v.kind() == Kind::number) && v.number() >= 0;
+  return (v.kind() == Kind::integer || v.kind() == Kind::number) && v.number() >= 0 &&
+         v.number() <= 1e21;
 }
 
 namespace {
 
 bool is_object(Value v) { return v.is_object(); }
-bool is_count(Value v) {
-  return v.kind() == Kind::integer && v.number() >= 1 && v.number() <= 0x1p53;
-}
+bool is_count(Value v) { return v.kind() == Kind::integer && v.number() >= 1 && v.number() <= 1e9; }
 
 // The named numbers of a case's shape.
 class ShapeFields {
@@ -41,7 +40,7 @@ class ShapeFields {
   ShapeFields(Value shape, Diagnostics& diagnostics) : shape_(shape), diagnostics_(diagnostics) {}
 
   std::int64_t count(std::string_view name) {
-    const Value v = member(shape_, name, is_count, "a whole number from 1", diagnostics_);
+    const Value v = member(shape_, name, is_count, "a whole number from 1 to 1e9", diagnostics_);
     return v.exists() ? static_cast<std::int64_t>(v.number()) : 1;
   }
   std::int64_t count_or(std::string_view name, std::int64_t otherwise) {
@@ -49,8 +48,9 @@ class ShapeFields {
     return !v.exists() || is_zero(v) ? otherwise : count(name);
   }
   std::string word_or(std::string_view name, std::string otherwise) {
-    const Value v = shape_.find(name);
-    return v.exists() && v.is_string() ? v.string() : std::move(otherwise);
+    if (!shape_.find(name).exists()) return otherwise;
+    const Value v = member(shape_, name, is_text, "a word", diagnostics_);
+    return v.exists() ? v.string() : std::move(otherwise);
   }
 
  private:
@@ -63,9 +63,7 @@ class ShapeFields {
 void read_decode(ShapeFields shape, Measurement& m) {
   m.shape = DecodeAttention{shape.count("B"),   shape.count("L"), shape.count("Hq"),
                             shape.count("Hkv"), shape.count("D"), shape.count_or("window", 0)};
-  m.figures = {{"decode_attn", 0}};
-  if (const std::string lens = shape.word_or("lens", "uniform"); lens != "uniform")
-    m.unmeasured = "sequences of several lengths (" + lens + ")";
+  m.figures.front().kernel = "decode_attn";
 }
 
 void read_prefill(ShapeFields shape, Measurement& m) {
@@ -77,7 +75,7 @@ void read_prefill(ShapeFields shape, Measurement& m) {
                              shape.count("Hkv"),
                              shape.count("D"),
                              0};
-  m.figures = {{"prefill_attn", 0}};
+  m.figures.front().kernel = "prefill_attn";
   if (const std::string mask = shape.word_or("mask", "causal"); mask != "causal")
     m.unmeasured = "attention without the causal mask";
 }
@@ -88,12 +86,12 @@ void read_mla(ShapeFields shape, Measurement& m) {
   core.q_len = shape.count_or("T", 1);
   m.shape = core;
   m.regime = "decode";
-  m.figures = {{"mla", 0}};
+  m.figures.front().kernel = "mla";
 }
 
 void read_gemm(ShapeFields shape, Measurement& m) {
   m.shape = Gemm{shape.count("M"), shape.count("N"), shape.count("K")};
-  m.figures = {{"gemm", 0}};
+  m.figures.front().kernel = "gemm";
 }
 
 // "q" and "kv" of the dtype object, or one word for both.
@@ -126,23 +124,38 @@ constexpr std::array<Reader, 7> readers{{{"decode_contiguous", read_decode},
 
 }  // namespace
 
-void read_shape(std::string_view kernel, Role role, Value result, const BenchCase& work,
-                Measurement& m, Diagnostics& diagnostics) {
-  read_dtypes(result, m);
+bool read_shape(std::string_view kernel, Value result, Measurement& m, Diagnostics& diagnostics) {
   for (const Reader& reader : readers) {
-    if (reader.kernel != kernel || role == Role::baseline) continue;
-    if (const Value shape = member(result, "shape", is_object, "an object", diagnostics);
-        shape.exists())
-      reader.read({shape, diagnostics}, m);
+    if (reader.kernel != kernel) continue;
+    read_dtypes(result, m);
     // A product's operands have one type; it has no cache.
     if (kernel == "gemm") m.kv_dtype.clear();
-    return;
+    const Value object = member(result, "shape", is_object, "an object", diagnostics);
+    if (!object.exists()) return true;
+    ShapeFields shape(object, diagnostics);
+    if (const std::string lens = shape.word_or("lens", "uniform"); lens != "uniform")
+      m.unmeasured = "sequences of several lengths (" + lens + ")";
+    else
+      reader.read(shape, m);
+    if (const auto* s = std::get_if<DecodeAttention>(&m.shape);
+        s && s->n_kv_heads > 0 && s->n_heads % s->n_kv_heads != 0)
+      m.unmeasured = "query heads are no multiple of KV heads";
+    return true;
   }
+  return false;
+}
+
+void read_stated(std::string_view kernel, Value result, const BenchCase& work, Measurement& m) {
+  read_dtypes(result, m);
+  make_stated(kernel, work, m);
+}
+
+void make_stated(std::string_view kernel, const BenchCase& work, Measurement& m) {
   // Where only the cache is stored in another type, that is the type of the case.
   if (!m.kv_dtype.empty()) m.dtype = std::exchange(m.kv_dtype, "");
   m.shape = work;
-  m.figures = {{"bench", 0}};
   m.regime = kernel;
+  m.figures.front().kernel = "bench";
 }
 
 }  // namespace kvsim::calibrate

@@ -10,15 +10,17 @@ namespace kvsim::calibrate {
 config::Value member(config::Value object, std::string_view name, bool right_kind(config::Value),
                      std::string_view wanted, Diagnostics& diagnostics);
 bool is_text(config::Value v);
-bool is_amount(config::Value v);  // a number from 0
+bool is_amount(config::Value v);  // a number from 0 to 1e21
 
-// A naive version is there to be compared with; it never stands for an operator.
-enum class Role { operator_kernel, baseline };
+// Fills in the operator that a timed case is (attention over a KV cache, MLA, prefill, matrix
+// products: those that kvsim has forms for), by its "shape" and "dtype". False: it is none.
+bool read_shape(std::string_view kernel, config::Value result, Measurement& m,
+                Diagnostics& diagnostics);
 
-// Fills in what a case of kvbench is: an operator that kvsim has forms for (attention over a KV
-// cache, MLA, prefill, matrix products), by its "shape" and "dtype", or `work`, the bytes and
-// operations that the case states itself.
-void read_shape(std::string_view kernel, Role role, config::Value result, const BenchCase& work,
-                Measurement& m, Diagnostics& diagnostics);
+// A case of no such operator, or of one that is not to stand for it: `work`, the bytes and
+// operations that the case states, in the group "bench" with the kernel as its regime.
+void read_stated(std::string_view kernel, config::Value result, const BenchCase& work,
+                 Measurement& m);
+void make_stated(std::string_view kernel, const BenchCase& work, Measurement& m);
 
 }  // namespace kvsim::calibrate

@@ -24,6 +24,7 @@ class OperatorPredictions {
   // Fills seconds(), inside() and, where neighbours count or are asked, their table.
   void predict();
 
+  const OperatorKey& key() const { return rows_.key; }
   bool has_model() const { return model_.has_value(); }
   bool is_scored(std::size_t row) const { return scored_.empty() || scored_[row]; }
   double seconds(std::size_t row) const { return seconds_[row]; }

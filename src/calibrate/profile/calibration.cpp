@@ -93,8 +93,12 @@ bool belongs(const OperatorKey& key, const std::string& gpu, const spec::Catalog
 }
 
 // Rows whose GPU column is the user's own word count as the GPU that was named.
-void rename_gpu(MeasuredRow& row, const std::string& gpu, Gpus& gpus) {
-  if (!gpu.empty() && !gpus.find(row.measurement.gpu)) row.measurement.gpu = gpu;
+void rename_gpu(MeasuredRow& row, const std::string& gpu, Gpus& gpus,
+                std::vector<std::string>& renamed) {
+  std::string& name = row.measurement.gpu;
+  if (gpu.empty() || gpus.find(name)) return;
+  if (std::ranges::find(renamed, name) == renamed.end()) renamed.push_back(name);
+  name = gpu;
 }
 
 // "rows of gemm.csv" for each file that a group has rows of.
@@ -189,7 +193,7 @@ Calibration fit_measurements(std::vector<MeasurementFile> files, const spec::Cat
   SkipCounter skipped;
   read_measurements(std::move(files), [&](MeasuredRow&& row) {
     ++out.rows;
-    rename_gpu(row, options.gpu, gpus);
+    rename_gpu(row, options.gpu, gpus, out.renamed);
     const std::string kernel =
         row.measurement.figures.empty() ? "e2e" : row.measurement.figures.front().kernel;
     RowGroups::Place place{};

@@ -47,6 +47,8 @@ struct Calibration {
   std::vector<OperatorCalibration> operators;  // by key
   std::vector<cost::CostFile> files;           // one per GPU, framework and version
   std::vector<SkippedRows> skipped;
+  std::vector<std::string>
+      renamed;  // GPUs of rows that are no catalog word and count as options.gpu
 };
 
 // Fits every operator of the files, on two threads. Deterministic. Throws InputError.

@@ -30,7 +30,7 @@ class ServingPredictions {
  public:
   struct Options {
     HostConstants host = HostConstants::known;
-    bool datasheet = false;      // step times from the roofline
+    bool datasheet = false;           // step times from the roofline
     std::function<void()> poll = {};  // called between steps; may throw to stop
   };
   ServingPredictions(const spec::Catalog& catalog, Options options);

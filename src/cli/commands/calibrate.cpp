@@ -62,6 +62,9 @@ class Calibrate final : public Command {
     };
     const calibrate::Calibration result =
         calibrate::fit_measurements(calibrate::load_measurement_files(files_), catalog, options);
+    for (const std::string& name : result.renamed)
+      context.note(fmt::format("rows of \"{}\", which the catalog does not know, count as {}", name,
+                               options.gpu));
     const std::string& target = context.globals().output;
     if (target == "-") {
       context.print(cost::cost_json(only_file(result)));

@@ -8,7 +8,7 @@ namespace kvsim::cost {
 
 std::optional<Format> find_format(std::string_view dtype) {
   using spec::DType;
-  static constexpr std::array<std::pair<std::string_view, Format>, 16> formats{{
+  static constexpr std::array<std::pair<std::string_view, Format>, 17> formats{{
       {"bf16", {}},
       {"bfloat16", {}},
       {"fp16", {}},
@@ -16,6 +16,7 @@ std::optional<Format> find_format(std::string_view dtype) {
       {"f16", {}},
       {"fp8", {1, 1, DType::fp8, true}},
       {"fp8_e4m3", {1, 1, DType::fp8, true}},
+      {"e4m3", {1, 1, DType::fp8, false}},
       {"fp8_block", {1 + 4.0 / (128 * 128), 1 + 4.0 / 128, DType::fp8, true}},
       {"int8", {1, 1, DType::int8, true}},
       {"nvfp4", {0.5625, 0.5625, DType::fp4, true}},

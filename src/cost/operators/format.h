@@ -14,7 +14,8 @@ struct Format {
 };
 
 // bf16, fp8 (per tensor), fp8_block (128 x 128 scales), int8, nvfp4, int4_wo, w4a16_mxfp4,
-// w4a8_mxfp4_mxfp8, fp32 and their aliases, as measurement files spell them; int4 (groups of 64)
+// w4a8_mxfp4_mxfp8, fp32 and their aliases, as measurement files spell them; e4m3 (operands
+// that come in it), int4 (groups of 64)
 // and kivi2 (groups of 32), the caches of kvbench with fp16 scale and zero point.
 std::optional<Format> find_format(std::string_view dtype);
 
