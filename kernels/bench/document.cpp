@@ -122,8 +122,10 @@ void write_result(JsonWriter& w, const Result& r, const Ceilings& ceilings) {
   write_times(w, r.time_us);
   w.member("bytes", r.floor.bytes).member("bytes_formula", r.floor.formula);
   w.member("flops", r.floor.flops).member("gbs", rates.gbs).member("tflops", rates.tflops);
-  w.member("frac_copy_bw", rates.frac_copy_bw).member("frac_floor", rates.frac_floor);
-  w.member("floor_us", rates.floor_us).member("rotating_sets", r.sets);
+  w.member("frac_copy_bw", rates.frac_copy_bw).member("frac_read_bw", rates.frac_read_bw);
+  w.member("frac_floor", rates.frac_floor)
+      .member("floor_us", rates.floor_us)
+      .member("rotating_sets", r.sets);
   write_check(w, r.check);
   write_clocks(w, r.clocks);
   write_launches(w, r.launches);
@@ -173,6 +175,7 @@ Rates rates_of(const Result& result, const Ceilings& ceilings) {
   // 1 GB/s is 1e3 bytes per microsecond, 1 TFLOP/s 1e6 operations.
   out.gbs = result.floor.bytes / us * 1e-3;
   out.tflops = result.floor.flops / us * 1e-6;
+  if (ceilings.read_gbs) out.frac_read_bw = *out.gbs / *ceilings.read_gbs;
   if (!ceilings.copy_gbs) return out;
   out.frac_copy_bw = *out.gbs / *ceilings.copy_gbs;
   double floor_us = result.floor.bytes / *ceilings.copy_gbs * 1e-3;

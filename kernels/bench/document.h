@@ -72,7 +72,7 @@ struct Document {
 
 // What follows from a result's time and the ceilings; absent without a time.
 struct Rates {
-  std::optional<double> gbs, tflops, frac_copy_bw, floor_us, frac_floor;
+  std::optional<double> gbs, tflops, frac_copy_bw, frac_read_bw, floor_us, frac_floor;
 };
 Rates rates_of(const Result& result, const Ceilings& ceilings);
 

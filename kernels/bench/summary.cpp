@@ -29,9 +29,10 @@ std::optional<double> percent(const std::optional<double>& fraction) {
 }
 
 std::string row(const std::string& id, const std::string& us, const std::string& gbs,
-                const std::string& copy, const std::string& floor, const std::string& error) {
-  return print("%-64s %10s %8s %6s %6s %9s", id.c_str(), us.c_str(), gbs.c_str(), copy.c_str(),
-               floor.c_str(), error.c_str());
+                const std::string& copy, const std::string& read, const std::string& floor,
+                const std::string& error) {
+  return print("%-64s %10s %8s %6s %6s %6s %9s", id.c_str(), us.c_str(), gbs.c_str(), copy.c_str(),
+               read.c_str(), floor.c_str(), error.c_str());
 }
 
 // Under the executor: bytes where times would be, and their share of the floor.
@@ -85,13 +86,14 @@ std::string next_step(const Document& d, const Options& options) {
 std::string one_line(const Result& r, const Ceilings& ceilings) {
   const std::string error = r.check ? number("%.2e", r.check->rel_l2) : "-";
   if (r.status != Status::ok)
-    return row(r.id, std::string(name_of(r.status)), "", "", "", error) + "  " + r.reason;
+    return row(r.id, std::string(name_of(r.status)), "", "", "", "", error) + "  " + r.reason;
   const Rates rates = rates_of(r, ceilings);
   if (r.touched) return touched_row(r, error);
   const std::optional<double> us =
       r.time_us ? std::optional(r.time_us->median) : std::optional<double>();
   return row(r.id, number("%.2f", us), number("%.0f", rates.gbs),
-             number("%.1f", percent(rates.frac_copy_bw)), number("%.1f", percent(rates.frac_floor)),
+             number("%.1f", percent(rates.frac_copy_bw)),
+             number("%.1f", percent(rates.frac_read_bw)), number("%.1f", percent(rates.frac_floor)),
              error);
 }
 
@@ -100,7 +102,7 @@ std::string summary(const Document& d, const Options& options) {
   if (d.backend == Backend::gpu) out += ceilings_text(d.ceilings);
   out += d.backend == Backend::cpu
              ? print("%-64s %14s %8s %9s\n", "case", "unique bytes", "of floor", "error")
-             : row("case", "us", "GB/s", "%copy", "%floor", "error") + "\n";
+             : row("case", "us", "GB/s", "%copy", "%read", "%floor", "error") + "\n";
   for (const Result& r : d.results) out += one_line(r, d.ceilings) + "\n";
   const auto count = [&d](Status s) {
     return static_cast<int>(std::ranges::count(d.results, s, &Result::status));

@@ -8,6 +8,7 @@
 #include "kernels/h2o/h2o.h"
 #include "kernels/h2o/select.h"
 #include "kernels/host/compare.h"
+#include "kernels/host/lengths.h"
 #include "kernels/numbers/noise.h"
 
 namespace kvsim::kernels {
@@ -40,7 +41,8 @@ class CompactProblem final : public Problem {
                        {"D", std::int64_t{shape.head_dim}},
                        {"page", std::int64_t{shape.page_tokens}},
                        {"heavy", std::int64_t{shape.heavy}},
-                       {"recent", std::int64_t{shape.recent}}}};
+                       {"recent", std::int64_t{shape.recent}},
+                       {"lens", spread_of(shape.lens)}}};
   }
 
   const CaseInfo& info() const override { return info_; }

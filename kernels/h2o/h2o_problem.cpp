@@ -8,6 +8,7 @@
 #include "kernels/h2o/family.h"
 #include "kernels/h2o/h2o.h"
 #include "kernels/host/compare.h"
+#include "kernels/host/lengths.h"
 #include "kernels/numbers/noise.h"
 
 namespace kvsim::kernels {
@@ -43,8 +44,6 @@ class H2oProblem final : public Problem {
                 .key_scale = shape.key_scale}) {
     stride_ = round_up(cache_.max_len(), 4);
     decide(default_sms);
-    const bool ragged =
-        std::ranges::any_of(shape.lens, [&](int len) { return len != shape.lens[0]; });
     info_ = {.kernel = "h2o_decode",
              .q_dtype = "bf16",
              .kv_dtype = "bf16",
@@ -54,7 +53,7 @@ class H2oProblem final : public Problem {
                        {"Hkv", std::int64_t{shape.kv_heads}},
                        {"D", std::int64_t{shape.head_dim}},
                        {"page", std::int64_t{shape.page_tokens}},
-                       {"lens", std::string(ragged ? "ragged" : "uniform")}}};
+                       {"lens", spread_of(shape.lens)}}};
     if (shape.split_tokens > 0) info_.shape.emplace_back("splits", std::int64_t{splits_});
     if (shape.key_scale != 1)
       info_.shape.emplace_back("scores", std::string(shape.key_scale == 0 ? "equal" : "wide"));

@@ -7,6 +7,7 @@
 #include "kernels/attention/kv_cache.h"
 #include "kernels/fill/fill.h"
 #include "kernels/host/compare.h"
+#include "kernels/host/lengths.h"
 #include "kernels/mla/plan.h"
 
 namespace kvsim::kernels {
@@ -25,25 +26,19 @@ MlaPlan plan_for(const MlaShape& shape, int rows_per_block, int sms) {
   return plan_mla(shape.lens, std::max(1, blocks / row_blocks), shape.min_tiles);
 }
 
-std::string text_of(const std::vector<std::int32_t>& lens) {
-  return std::all_of(lens.begin(), lens.end(), [&](auto x) { return x == lens[0]; }) ? "uniform"
-                                                                                     : "ragged";
-}
-
 class MlaProblem final : public Problem {
  public:
   explicit MlaProblem(const MlaShape& shape)
       : shape_(shape), pages_(shape.lens, shape.page_tokens, shape.pages) {
-    const auto longest = *std::max_element(shape.lens.begin(), shape.lens.end());
     info_ = {.kernel = "mla_decode",
              .q_dtype = "bf16",
              .kv_dtype = "bf16",
              .shape = {{"B", static_cast<std::int64_t>(shape.lens.size())},
-                       {"L", longest},
+                       {"L", longest_of(shape.lens)},
                        {"Hq", shape.heads},
                        {"T", shape.queries},
                        {"page", shape.page_tokens},
-                       {"lens", text_of(shape.lens)}}};
+                       {"lens", spread_of(shape.lens)}}};
     if (shape.q_scale != MlaShape{}.q_scale) info_.shape.push_back({"scores", "equal"});
     if (shape.scale != MlaShape{}.scale)
       info_.shape.push_back({"scores", shape.scale > 1 ? "sharp" : "flat"});

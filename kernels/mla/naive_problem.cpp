@@ -3,6 +3,7 @@
 #include "kernels/attention/kv_cache.h"
 #include "kernels/fill/fill.h"
 #include "kernels/host/compare.h"
+#include "kernels/host/lengths.h"
 #include "kernels/mla/mla_problem.h"
 
 namespace kvsim::kernels {
@@ -21,9 +22,10 @@ class MlaNaiveProblem final : public Problem {
              .q_dtype = "bf16",
              .kv_dtype = "bf16",
              .shape = {{"B", static_cast<std::int64_t>(shape.lens.size())},
-                       {"L", *std::max_element(shape.lens.begin(), shape.lens.end())},
+                       {"L", longest_of(shape.lens)},
                        {"Hq", shape.heads},
-                       {"page", shape.page_tokens}}};
+                       {"page", shape.page_tokens},
+                       {"lens", spread_of(shape.lens)}}};
   }
 
   const CaseInfo& info() const override { return info_; }

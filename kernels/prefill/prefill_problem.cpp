@@ -7,17 +7,17 @@
 #include "kernels/fill/fill.h"
 #include "kernels/host/array.h"
 #include "kernels/host/compare.h"
+#include "kernels/host/lengths.h"
 #include "kernels/numbers/noise.h"
 #include "kernels/prefill/family.h"
 
 namespace kvsim::kernels {
 namespace {
 
-// "512", or "1..300" where sequences differ.
-ShapeValue length_of(const std::vector<int>& lens) {
-  const auto [least, most] = std::ranges::minmax(lens);
-  if (least == most) return std::int64_t{most};
-  return std::to_string(least) + ".." + std::to_string(most);
+// Of the queries and of the tokens that they see.
+std::string spread_of(const PrefillShape& shape) {
+  const std::string queries = kernels::spread_of(shape.q_lens);
+  return queries == "ragged" ? queries : kernels::spread_of(shape.kv.lens);
 }
 
 // A row is one query of one head.
@@ -30,13 +30,14 @@ class PrefillProblem final : public Problem {
              .q_dtype = "bf16",
              .kv_dtype = "bf16",
              .shape = {{"B", std::int64_t{cache_.sequences()}},
-                       {"Lq", length_of(shape_.q_lens)},
-                       {"Lk", length_of(shape_.kv.lens)},
+                       {"Lq", longest_of(shape_.q_lens)},
+                       {"Lk", longest_of(shape_.kv.lens)},
                        {"Hq", std::int64_t{q_heads()}},
                        {"Hkv", std::int64_t{shape_.kv.kv_heads}},
                        {"D", std::int64_t{head_dim()}},
                        {"page", std::int64_t{shape_.kv.page_tokens}},
-                       {"mask", shape_.mask == Mask::causal ? "causal" : "none"}}};
+                       {"mask", shape_.mask == Mask::causal ? "causal" : "none"},
+                       {"lens", spread_of(shape_)}}};
     const auto all = cpu::prefill_variants();
     for (std::size_t v = 0; v < all.size(); ++v)
       if (all[v].supports == nullptr || all[v].supports(shape_args())) offered_.push_back(v);

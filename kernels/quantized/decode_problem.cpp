@@ -8,6 +8,7 @@
 #include "kernels/attention/paged_kv.h"
 #include "kernels/attention/reference.h"
 #include "kernels/attention/row_check.h"
+#include "kernels/host/lengths.h"
 #include "kernels/quantized/decode.h"
 
 namespace kvsim::kernels {
@@ -52,8 +53,6 @@ class DecodeQuantisedProblem final : public Problem {
     const auto all = cpu::decode_quantised_variants();
     for (std::size_t v = 0; v < all.size(); ++v)
       if (all[v].supports == nullptr || all[v].supports(asked)) offered_.push_back(v);
-    const bool uniform = std::all_of(kv.lens.begin(), kv.lens.end(),
-                                     [&](int len) { return len == kv.lens.front(); });
     info_ = {.kernel = "decode_quantised",
              .q_dtype = "bf16",
              .kv_dtype = std::string(format_name(kv.format)),
@@ -65,7 +64,7 @@ class DecodeQuantisedProblem final : public Problem {
                        {"D", quantised_dim},
                        {"page", kv.page}}};
     if (kv.residual > 0) info_.shape.emplace_back("residual", kv.residual);
-    if (!uniform) info_.shape.emplace_back("lens", "ragged");
+    info_.shape.emplace_back("lens", spread_of(kv.lens));
     if (shape.splits > 0) info_.shape.emplace_back("splits", shape.splits);
     if (kv.shared_tokens > 0) info_.shape.emplace_back("shared", kv.shared_tokens);
     if (kv.key_amplitude != 1)

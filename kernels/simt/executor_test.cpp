@@ -1,10 +1,10 @@
 #include <doctest/doctest.h>
 
 #include <bit>
-#include <random>
 
 #include "kernels/simt/planted/tensor.cuh"
 #include "kernels/simt/planted/warp.cuh"
+#include "kernels/testing/run_cases.h"
 
 using namespace kvsim::kernels;
 
@@ -39,13 +39,10 @@ std::vector<std::uint32_t> result(const Run& run, std::uint64_t seed, int worker
 
 TEST_SUITE("quick") {
   TEST_CASE("results do not depend on the schedule or the number of workers") {
-    std::random_device entropy;
-    const std::uint64_t seeds[] = {0, entropy(), entropy(), entropy()};
-    MESSAGE("seeds " << seeds[1] << " " << seeds[2] << " " << seeds[3]);
     for (const Run& run : runs) {
       CAPTURE(run.name);
       const auto want = result(run, 0, 1);
-      for (const std::uint64_t seed : seeds)
+      for (const std::uint64_t seed : testing::schedule_seeds())
         for (const int workers : {1, 2}) {
           CAPTURE(seed);
           CAPTURE(workers);

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -7,6 +8,10 @@
 
 // Runs cases of a family under the executor, for tests.
 namespace kvsim::kernels::testing {
+
+// 0, which is the order of the lanes' numbers, and three drawn once per program. They are printed:
+// with KVSIM_SEED set to the number that is named, the same three are drawn again.
+const std::vector<std::uint64_t>& schedule_seeds();
 
 struct Options {
   std::uint64_t schedule_seed = 0;

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -164,6 +165,34 @@ TEST_CASE("the check for machines with a GPU writes its files and says where the
   CHECK((o.out.find("no GPU: the executor checks") != o.out.npos) == (o.status == 77));
   for (const char* name : {"kvbench.json", "check.log", "environment.txt"})
     CHECK_MESSAGE(std::filesystem::exists(folder / "out" / name), name);
+}
+
+TEST_CASE("the check for machines with a GPU fails wherever compute-sanitizer does") {
+  const auto folder = fresh_folder("gpu_check_sanitizers");
+  const auto script = [&folder](const char* name, const std::string& text) {
+    std::ofstream(folder / name) << "#!/bin/sh\n" << text << "\n";
+    std::filesystem::permissions(folder / name, std::filesystem::perms::owner_all);
+  };
+  // Stand-ins that say what they are told to: a kvbench that starts, and a sanitizer.
+  script("kvbench", "echo kvbench 'nvcc 13' \"$@\"");
+  script("compute-sanitizer", "echo \"$REPORT\"; exit $STATUS");
+  const auto check = [&folder](const std::string& status, const std::string& report) {
+    return kvsim::testing::run_program(
+        {"/usr/bin/env", "PATH=" + folder.string() + ":" + std::getenv("PATH"),
+         "KVBENCH=" + (folder / "kvbench").string(), "STATUS=" + status, "REPORT=" + report, "bash",
+         std::string(KVSIM_SOURCE_DIR) + "/kernels/gpu_check.sh", (folder / "out").string()});
+  };
+  const Outcome silent = check("0", "");
+  CHECK(silent.status == 0);
+  CHECK(silent.out.find("--budget-s 150") != silent.out.npos);
+  CHECK(check("124", "").status == 0);
+  CHECK(check("124", "========= Invalid __global__ read").status == 1);
+  CHECK(check("0", "========= ERROR SUMMARY: 2 errors").status == 1);
+  const Outcome crashed = check("139", "");
+  CHECK(crashed.status == 1);
+  CHECK(crashed.out.find("memcheck: failed, exit 139") != crashed.out.npos);
+  CHECK(check("77", "").status == 1);
+  CHECK(check("1", "Device not supported").status == 0);
 }
 
 TEST_CASE("what is no plain file is written to and never replaced") {

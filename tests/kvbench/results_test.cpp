@@ -22,10 +22,11 @@ Result timed(std::string kernel, double bytes, double flops, double us) {
 
 TEST_CASE("rates are bytes and operations over the median") {
   const Result r = timed("decode", 4e9, 1e12, 2000);
-  const Rates rates = rates_of(r, {.copy_gbs = 4000, .bf16_tflops = 800});
+  const Rates rates = rates_of(r, {.read_gbs = 5000, .copy_gbs = 4000, .bf16_tflops = 800});
   CHECK(rates.gbs.value() == doctest::Approx(2000));
   CHECK(rates.tflops.value() == doctest::Approx(500));
   CHECK(rates.frac_copy_bw.value() == doctest::Approx(0.5));
+  CHECK(rates.frac_read_bw.value() == doctest::Approx(0.4));
   // 1 ms of bytes and 1.25 ms of operations: the floor is the larger.
   CHECK(rates.floor_us.value() == doctest::Approx(1250));
   CHECK(rates.frac_floor.value() == doctest::Approx(0.625));
@@ -33,6 +34,8 @@ TEST_CASE("rates are bytes and operations over the median") {
 
 TEST_CASE("rates without a ceiling or a time are absent") {
   CHECK_FALSE(rates_of(timed("decode", 1, 1, 1), {}).frac_floor);
+  CHECK_FALSE(rates_of(timed("decode", 1, 1, 1), {.copy_gbs = 1}).frac_read_bw);
+  CHECK(rates_of(timed("decode", 1e3, 1, 1), {.read_gbs = 2}).frac_read_bw.value() == 0.5);
   Result untimed = timed("decode", 1, 1, 1);
   untimed.time_us.reset();
   CHECK_FALSE(rates_of(untimed, {.copy_gbs = 1}).gbs);
