@@ -2,19 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "kernels/attention/problem_limits.h"
 #include "kernels/attention/reference.h"
+#include "kernels/attention/row_check.h"
 #include "kernels/decode/decode_plan.h"
-#include "kernels/host/compare.h"
 
 namespace kvsim::kernels {
 namespace {
-
-constexpr double gate_f32 = 4e-3, gate_bf16_p = 5e-3, gate_lse = 2e-3;
-// A GPU that is not there is taken for one of this many SMs.
-constexpr int default_sms = 132;
-// Tokens that check() recomputes at most (but four rows always): long sequences get fewer rows.
-constexpr std::int64_t check_tokens = std::int64_t{1} << 19;
 
 std::string kernel_name(const DecodeShape& shape) {
   if (shape.window > 0) return "decode_window";
@@ -79,7 +75,7 @@ class DecodeProblem final : public Problem {
   void prepare(Device& device, int sets, std::uint64_t seed) override {
     device_ = &device;
     seed_ = seed;
-    decide(device.facts().sms > 0 ? device.facts().sms : default_sms);
+    decide(sms_of(device));
     cache_.prepare(device, sets, seed);
     segments_ = {device, std::span<const DecodeSegment>(plan_.segments)};
     run_first_ = {device, std::span<const std::int32_t>(plan_.run_first)};
@@ -114,14 +110,10 @@ class DecodeProblem final : public Problem {
 
   Check check(std::size_t variant, int max_rows) override {
     const std::string name = cpu::decode_variants()[supported()[variant]].name;
-    Comparison comparison(name.starts_with("simt") ? gate_f32 : gate_bf16_p);
-    const auto out = sets_[0].out.download();
-    const auto lse = sets_[0].lse.download();
+    RowCheck check(name.starts_with("simt") ? gate_f32 : gate_bf16_p, sets_[0].out.download(),
+                   sets_[0].lse.download());
     const auto q = sets_[0].q.download();
-    const std::int64_t affordable = check_tokens / std::max(1, cache_.max_len());
-    const auto count =
-        static_cast<int>(std::min<std::int64_t>(max_rows, std::max<std::int64_t>(4, affordable)));
-    double lse_error = 0;
+    const int count = checked_rows(max_rows, cache_.max_len());
     std::int64_t group_of_kv = -1;
     std::vector<float> keys, values;
     for (const std::int64_t row : sample_rows(rows(), count, seed_)) {
@@ -133,21 +125,9 @@ class DecodeProblem final : public Problem {
         keys = cache_.keys(static_cast<int>(b), kv_head, first);
         values = cache_.values(static_cast<int>(b), kv_head, first);
       }
-      const ReferenceRow want = reference_row(q, keys, values, row, len - first);
-      const auto d = static_cast<std::size_t>(dim());
-      for (std::size_t i = 0; i < d; ++i)
-        comparison.add(static_cast<double>(to_float(out[static_cast<std::size_t>(row) * d + i])),
-                       want.out[i]);
-      comparison.end_row();
-      const auto got = static_cast<double>(lse[static_cast<std::size_t>(row)]);
-      const double error =
-          got == want.lse ? 0 : std::abs(got - want.lse) / (1 + std::abs(want.lse));
-      lse_error = error <= lse_error ? lse_error : error;  // NaN is the largest
+      check.add(row, reference_row(q, keys, values, row, len - first));
     }
-    Check result = comparison.result();
-    if (!(lse_error <= gate_lse))
-      result.note = "log-sum-exp is off by " + std::to_string(lse_error);
-    return result;
+    return check.result();
   }
 
  private:
@@ -167,7 +147,7 @@ class DecodeProblem final : public Problem {
   }
 
   void decide(int sms) {
-    // Blocks per SM of the tensor core kernel, see mma.cuh.
+    // Blocks per SM of the tensor core kernel, see attend.cuh.
     const int slots = sms * (dim() == 128 ? 2 : 4);
     const int longest =
         shape_.window > 0 ? std::min(cache_.max_len(), shape_.window) : cache_.max_len();

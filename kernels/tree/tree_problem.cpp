@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "kernels/attention/problem_limits.h"
 #include "kernels/attention/row_check.h"
 #include "kernels/decode/decode_plan.h"
 #include "kernels/numbers/noise.h"
@@ -11,12 +12,6 @@
 
 namespace kvsim::kernels {
 namespace {
-
-constexpr double gate_f32 = 4e-3, gate_bf16_p = 5e-3;
-// A GPU that is not there is taken for one of this many SMs.
-constexpr int default_sms = 132;
-// Tokens that check() recomputes at most (but four rows always): long sequences get fewer rows.
-constexpr std::int64_t check_tokens = std::int64_t{1} << 19;
 
 class TreeProblem final : public Problem {
  public:
@@ -80,7 +75,7 @@ class TreeProblem final : public Problem {
   void prepare(Device& device, int sets, std::uint64_t seed) override {
     device_ = &device;
     seed_ = seed;
-    decide(device.facts().sms > 0 ? device.facts().sms : default_sms);
+    decide(sms_of(device));
     cache_.prepare(device, sets, seed);
     std::vector<std::uint64_t> masks;
     for (int b = 0; b < cache_.sequences(); ++b)
@@ -122,9 +117,7 @@ class TreeProblem final : public Problem {
     const bool naive = cpu::tree_variants()[supported()[variant]].baseline;
     RowCheck check(naive ? gate_f32 : gate_bf16_p, sets_[0].out.download(),
                    sets_[0].lse.download());
-    const std::int64_t affordable = check_tokens / std::max(1, cache_.max_len());
-    const auto count =
-        static_cast<int>(std::min<std::int64_t>(max_rows, std::max<std::int64_t>(4, affordable)));
+    const int count = checked_rows(max_rows, cache_.max_len());
     // Rows of one (sequence, kv head) after another.
     for (const std::int64_t row : sample_rows(rows(), count, seed_)) check.add(row, reference(row));
     return check.result();
