@@ -1,10 +1,10 @@
 #include "kernels/attention/kv_cache.h"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 
 #include "kernels/fill/fill.h"
+#include "kernels/host/shuffled.h"
 #include "kernels/numbers/noise.h"
 
 namespace kvsim::kernels {
@@ -61,10 +61,7 @@ void KvCache::assign_pages(std::uint64_t seed) {
     return;
   }
   physical_pages_ = next + 1;  // one page belongs to nobody
-  std::vector<std::int32_t> order(static_cast<std::size_t>(physical_pages_));
-  std::iota(order.begin(), order.end(), 0);
-  for (std::size_t i = order.size(); i > 1; --i)
-    std::swap(order[i - 1], order[noise_bits(seed, i) % i]);
+  const auto order = shuffled(physical_pages_, seed);
   for (std::int32_t& entry : table_)
     if (entry >= 0) entry = order[static_cast<std::size_t>(entry)];
 }

@@ -9,6 +9,7 @@
 #include "kernels/h2o/select.h"
 #include "kernels/host/compare.h"
 #include "kernels/host/lengths.h"
+#include "kernels/host/shuffled.h"
 #include "kernels/numbers/noise.h"
 
 namespace kvsim::kernels {
@@ -165,10 +166,7 @@ class CompactProblem final : public Problem {
         std::ranges::copy(chosen, kept_.begin() + static_cast<std::ptrdiff_t>(kept_at(b, h)));
       }
     // New pages in an order of their own; the last one belongs to nobody.
-    table_.resize(shape_.lens.size() * static_cast<std::size_t>(max_pages_));
-    std::iota(table_.begin(), table_.end(), 0);
-    for (std::size_t i = table_.size(); i > 1; --i)
-      std::swap(table_[i - 1], table_[noise_bits(seed + 1, i) % i]);
+    table_ = shuffled(static_cast<std::int64_t>(shape_.lens.size()) * max_pages_, seed + 1);
   }
 
   void compare_group(int group, Comparison& comparison) const {

@@ -3,9 +3,10 @@
 #include "kernels/fill/fill.h"
 #include "kernels/host/array.h"
 #include "kernels/host/compare.h"
+#include "kernels/host/shuffled.h"
 #include "kernels/pages/family.h"
-#include "kernels/pages/page_lists.h"
 #include "kernels/pages/pages.h"
+#include "kernels/pages/variant_infos.h"
 
 namespace kvsim::kernels {
 namespace {
