@@ -34,10 +34,10 @@ struct WarpCopies {
   __device__ __forceinline__ int row_number(int t) const {
     const PagedKv& kv = args.kv;
     const bool paged = args.log_page != contiguous_kv;
-    const int page = paged ? load(kv.table + kv.table_entry(range.sequence, t >> args.log_page))
-                           : range.sequence;
+    const int physical = paged ? load(kv.table + kv.table_entry(range.sequence, t >> args.log_page))
+                               : range.sequence;
     const int slot = paged ? t & ((1 << args.log_page) - 1) : t;
-    return (page * kv.kv_heads + range.kv_head) * kv.page_tokens + slot;
+    return (physical * kv.kv_heads + range.kv_head) * kv.page_tokens + slot;
   }
 
   // With small or unknown pages lane i looks up token i % 16, else every lane the tile's page.

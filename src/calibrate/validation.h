@@ -1,8 +1,8 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
-#include <functional>
 #include <vector>
 
 #include "calibrate/measurements/files.h"

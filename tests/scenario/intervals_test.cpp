@@ -160,8 +160,7 @@ TEST_CASE("an interrupted run has no ends and is not complete") {
   CHECK(!r.summary.low);
 }
 
-TEST_CASE(
-    "a run that is interrupted while its ends are simulated is not complete") {
+TEST_CASE("a run that is interrupted while its ends are simulated is not complete") {
   // Raised at the last step of the run as it is; one thread simulates the ends after it.
   Alarm count;
   scenario::RunOptions options;
